@@ -1,0 +1,1 @@
+"""The arena: matches, the store, metrics and its commands."""
