@@ -1,0 +1,47 @@
+"""Cards as small ints: id = 4 x rank index + suit index, 0 (`4c`) to 51 (`3s`) (docs/rules.md 1)."""
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Final
+
+RANKS: Final = "456789TJQKA23"
+"""The thirteen ranks, low to high; a rank index is a place in this string."""
+SUITS: Final = "cdhs"
+"""The four suits, in the order in which equal ranks leave a hand."""
+
+DECK: Final = tuple(range(52))
+HEARTS: Final = tuple(4 * rank + SUITS.index("h") for rank in range(13))
+"""The hearts, low to high: they alone decide who calls and leads."""
+
+CARD_NAMES: Final = tuple(rank + suit for rank in RANKS for suit in SUITS)
+_CARD_IDS: Final = {name: card for card, name in enumerate(CARD_NAMES)}
+
+
+def parse_card(name: str) -> int:
+    """The id of one card; ValueError names what is no card."""
+    try:
+        return _CARD_IDS[name]
+    except KeyError:
+        raise ValueError(f"{name!r} is no card; a card is a rank of {RANKS} and a suit of {SUITS}, as in 4h") from None
+
+
+def parse_cards(text: str) -> tuple[int, ...]:
+    """The cards of a string like `4h5dKs`, ascending; ValueError on what is no card or comes twice."""
+    cards = sorted(parse_card(text[i : i + 2]) for i in range(0, len(text), 2))
+    for a, b in pairwise(cards):
+        if a == b:
+            raise ValueError(f"{CARD_NAMES[a]} comes twice in {text!r}")
+    return tuple(cards)
+
+
+def format_cards(cards: Iterable[int]) -> str:
+    """The string form of cards, in ascending id whatever order they come in."""
+    return "".join([CARD_NAMES[card] for card in sorted(cards)])
+
+
+def count_ranks(cards: Iterable[int]) -> list[int]:
+    """How many cards of each of the thirteen ranks."""
+    counts = [0] * 13
+    for card in cards:
+        counts[card >> 2] += 1
+    return counts

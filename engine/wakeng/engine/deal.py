@@ -1,0 +1,141 @@
+"""Seeds, their stream of random numbers, and the deal they give: the whole of docs/rules.md 7."""
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+
+from wakeng.engine.cards import HEARTS
+from wakeng.engine.rules import Bidding, FirstCaller, RuleSet
+from wakeng.engine.tasks import CATALOGUE, Task
+
+SEED_BYTES = 32
+KITTY = -1
+"""Stands where a seat would, for a marked card that fell into the kitty."""
+
+
+def derive(seed: bytes, label: str, n: int) -> bytes:
+    """The n-th seed that follows from `seed` for a purpose: SHA-256 of seed, ASCII label, n (8 bytes, big-endian)."""
+    return sha256(seed + label.encode("ascii") + n.to_bytes(8, "big")).digest()
+
+
+def commitment(match_seed: bytes) -> str:
+    """What is published before a match so that nobody can change its cards: SHA-256 of the seed, in hex."""
+    return sha256(match_seed).hexdigest()
+
+
+def parse_seed(text: str) -> bytes:
+    """A seed of 64 hex digits as 32 bytes; ValueError says what is wrong with another text."""
+    if len(text) != 2 * SEED_BYTES or not set(text) <= set("0123456789abcdefABCDEF"):
+        raise ValueError(f"a seed is {2 * SEED_BYTES} hex digits, not {text[:80]!r} ({len(text)} characters)")
+    return bytes.fromhex(text)
+
+
+class Stream:
+    """Uniform draws from a seed: big-endian 32-bit words of SHA-256(seed || block number), block after block."""
+
+    def __init__(self, seed: bytes) -> None:
+        if len(seed) != SEED_BYTES:
+            raise ValueError(f"a seed is {SEED_BYTES} bytes, not {len(seed)}")
+        self._words = _words(seed)
+
+    def below(self, n: int) -> int:
+        """A number in 0..n-1, all equally likely: words that would favour the low ones are passed over."""
+        limit = 2**32 - 2**32 % n
+        for word in self._words:
+            if word < limit:
+                return word % n
+        raise AssertionError("the stream has no end")
+
+    def shuffle(self, items: list[int]) -> None:
+        """Fisher-Yates in place, from the last place down, with `below` written out, as it is most of a deal."""
+        next_word = self._words.__next__
+        for i in range(len(items) - 1, 0, -1):
+            n = i + 1
+            word = next_word()
+            while word >= 4294967296 - 4294967296 % n:
+                word = next_word()
+            j = word % n
+            items[i], items[j] = items[j], items[i]
+
+
+def _words(seed: bytes) -> Iterator[int]:
+    unpack = struct.Struct(">8I").unpack
+    block = 0
+    while True:
+        yield from unpack(sha256(seed + block.to_bytes(8, "big")).digest())
+        block += 1
+
+
+@dataclass(frozen=True, slots=True)
+class Deal:
+    """Who was dealt what. Cards ascend by id; `marked_card` and `task` are None where the rule set has none."""
+
+    first_dealt_seat: int
+    hands: tuple[tuple[int, ...], ...]
+    kitty: tuple[int, ...]
+    marked_card: int | None = None
+    task: Task | None = None
+
+    @property
+    def lowest_heart_seat(self) -> int:
+        """The seat dealt the lowest heart outside the kitty: the first lead is its own (docs/rules.md 3.10)."""
+        for heart in HEARTS:
+            for seat, hand in enumerate(self.hands):
+                if heart in hand:
+                    return seat
+        raise ValueError("no hand holds a heart; a rule set leaves more hearts in the deck than the kitty takes")
+
+    @property
+    def marked_seat(self) -> int | None:
+        """The seat dealt the marked card, KITTY where it lies there, None where no card is marked."""
+        if self.marked_card is None:
+            return None
+        return next((seat for seat, hand in enumerate(self.hands) if self.marked_card in hand), KITTY)
+
+    @property
+    def first_caller(self) -> int:
+        """The seat that bids first (docs/rules.md 3.3)."""
+        marked = self.marked_seat
+        return self.lowest_heart_seat if marked is None or marked == KITTY else marked
+
+
+def deal_cards(rules: RuleSet, seed: bytes) -> Deal:
+    """The deal of a hand's seed (32 bytes), drawn in the order of docs/rules.md 7."""
+    stream = Stream(seed)
+    below = stream.below
+    deck = list(rules.deck)
+    marked = deck[below(len(deck))] if rules.first_caller is FirstCaller.MARKED_CARD else None
+    first = below(rules.players)
+    stream.shuffle(deck)
+    task = CATALOGUE[below(len(CATALOGUE))] if rules.tasks else None
+    players = rules.players
+    dealt = deck[: players * rules.hand_size]
+    hands = tuple(tuple(sorted(dealt[(seat - first) % players :: players])) for seat in range(players))
+    return Deal(first, hands, tuple(sorted(deck[len(dealt) :])), marked, task)
+
+
+def hand_seed(match_seed: bytes, hand_index: int) -> bytes:
+    """The seed of hand `hand_index` (from 0) of a match."""
+    return derive(match_seed, "hand", hand_index)
+
+
+def blind_first_seat(rules: RuleSet, match_seed: bytes, hand_index: int) -> int | None:
+    """The seat that BLIND asks first in a hand of a match, None where BLIND does not occur (docs/rules.md 3.1).
+
+    It is the seat dealt the previous hand's lowest heart, which follows from seeds alone, so that the hands of a match
+    can be played side by side.
+    """
+    if not rules.has_blind:
+        return None
+    if hand_index == 0:
+        return deal_cards(rules, hand_seed(match_seed, 0)).first_dealt_seat
+    return deal_cards(rules, hand_seed(match_seed, hand_index - 1)).lowest_heart_seat
+
+
+def check_assigned_digger(rules: RuleSet, assigned_digger: int | None) -> None:
+    """ValueError unless a digger is assigned exactly where the rule set's bidding says so, and is a seat."""
+    if (rules.bidding is Bidding.ASSIGNED) != (assigned_digger is not None):
+        raise ValueError("assigned_digger: to be given with bidding=assigned, and only then")
+    if assigned_digger is not None and not 0 <= assigned_digger < rules.players:
+        raise ValueError(f"assigned_digger: {assigned_digger} is no seat of 0..{rules.players - 1}")

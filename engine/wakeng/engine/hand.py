@@ -1,0 +1,479 @@
+"""One hand from the first question to the settlement: the rules of docs/rules.md 3 as a state machine.
+
+A `Hand` always stands at a question: `phase`, `turn` (the seat that decides) and `legal` (its actions in vocabulary
+order). `apply` answers it, through a door that checks; behind the door nothing is checked again. Everything that
+follows from an answer without anybody's choice (the kitty, the next seat, a cleared table, the settlement) happens
+before `apply` returns.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from wakeng.engine.cards import count_ranks
+from wakeng.engine.deal import Deal, check_assigned_digger, deal_cards
+from wakeng.engine.observe import Observation
+from wakeng.engine.phases import ACTIONS, ALL_TOKENS, EVENTS, LIE_DOWN_REFUSED, TOKENS, Phase, lies_down
+from wakeng.engine.plays import (
+    FIRST_QUAD,
+    FIRST_RUN,
+    FOLLOWS,
+    PAIRS,
+    PLAY_MASK,
+    PLAY_SHIFT,
+    PLAYS,
+    QUADS,
+    SINGLES,
+    TRIPLES,
+    pack,
+    rank_count,
+    remove,
+)
+from wakeng.engine.refusal import why_not
+from wakeng.engine.rules import Bidding, RuleSet
+from wakeng.engine.settle import Result, Terms, settle, settle_escape
+from wakeng.engine.tasks import completed
+
+PASS: Final = 0
+NOBODY: Final = -1
+BLACK_DIG: Final = 4
+BLIND_DIG: Final = 3
+"""Also what an assigned dig is worth."""
+FORCED_DIG: Final = 1
+
+_PLAY: Final = Phase.PLAY
+_PLAY_EVENTS: Final = tuple(events[_PLAY] for events in EVENTS)
+_OFFER: Final = (0, 1)
+_RANK_BITS: Final = (1 << 13) - 1
+_RUN_BITS: Final = (1 << 10) - 1
+_CONTROL_POINTS: Final = {10: 1, 11: 2, 12: 3}
+"""A, 2 and 3 by rank index, for LIE_DOWN."""
+
+
+class IllegalAction(ValueError):
+    """An action that the rules forbid here; the message says why, and the hand has not changed."""
+
+
+class UnknownToken(IllegalAction):
+    """A word that is no action of any phase."""
+
+
+class Hand:
+    """The state of one hand. Read its attributes; change it by `apply`, `apply_token` and `escape` alone.
+
+    `planes` are the packed hands by seat (`wakeng.engine.plays`), `table` the id of the play to beat (0: none) and
+    `holder` who made it, `decisions` every decision so far, hidden ones included, `history` the public events.
+    """
+
+    __slots__ = (
+        "_after",
+        "_caller",
+        "_queue",
+        "_runs",
+        "bid",
+        "blind",
+        "bombs",
+        "deal",
+        "decisions",
+        "digger",
+        "grabs",
+        "history",
+        "holder",
+        "legal",
+        "lying",
+        "opened",
+        "phase",
+        "planes",
+        "result",
+        "rules",
+        "table",
+        "turn",
+    )
+
+    def __init__(
+        self,
+        rules: RuleSet,
+        deal: Deal,
+        *,
+        blind_first_seat: int | None = None,
+        assigned_digger: int | None = None,
+    ) -> None:
+        """Begin a hand; `blind_first_seat` None stands for a match's first hand (the seat dealt first)."""
+        check_assigned_digger(rules, assigned_digger)
+        self.rules = rules
+        self.deal = deal
+        self.planes = [pack(cards) for cards in deal.hands]
+        self.phase = Phase.END
+        self.turn = NOBODY
+        self.legal: tuple[int, ...] = ()
+        self.decisions: list[tuple[int, Phase, int]] = []
+        self.history: list[str] = []
+        self.digger = NOBODY
+        self.bid = self.bombs = self.grabs = 0
+        self.opened = self.blind = False
+        self.lying = NOBODY
+        self.table = PASS
+        self.holder = NOBODY
+        self.result: Result | None = None
+        self._caller = NOBODY
+        self._queue: list[int] = []
+        self._after: list[int] = [*range(1, rules.players), 0]
+        self._runs = rules.run_leads
+        if rules.bidding is Bidding.ASSIGNED:
+            assert assigned_digger is not None
+            self.bid = BLIND_DIG
+            self._take_kitty(assigned_digger)
+        elif rules.has_blind:
+            first = deal.first_dealt_seat if blind_first_seat is None else blind_first_seat
+            self._ask_each(Phase.BLIND, first, rules.players)
+        else:
+            self._begin_bidding()
+
+    @classmethod
+    def from_seed(
+        cls,
+        rules: RuleSet,
+        seed: bytes,
+        *,
+        blind_first_seat: int | None = None,
+        assigned_digger: int | None = None,
+    ) -> "Hand":
+        """The hand of a seed of 32 bytes."""
+        return cls(
+            rules,
+            deal_cards(rules, seed),
+            blind_first_seat=blind_first_seat,
+            assigned_digger=assigned_digger,
+        )
+
+    # The checked door ---------------------------------------------------------------------------------------------
+
+    def apply(self, action: int) -> None:
+        """Answer the present question; IllegalAction if `action` is not in `legal`."""
+        if action not in self.legal:
+            raise self._refusal(action)
+        seat = self.turn
+        phase = self.phase
+        self.decisions.append((seat, phase, action))
+        if phase is _PLAY:
+            self.history.append(_PLAY_EVENTS[seat][action])
+            self._play(seat, action)
+        else:
+            _ANSWERS[phase](self, seat, action)
+
+    def apply_token(self, token: str) -> None:
+        """Answer with a word of the wire; UnknownToken if it is none, IllegalAction if it is not legal here."""
+        action = ACTIONS[self.phase].get(token)
+        if action is None:
+            if token in ALL_TOKENS:
+                raise IllegalAction(f"{token!r} is no answer in the phase {self.phase.value}")
+            raise UnknownToken(f"{token[:80]!r} is no action of any phase")
+        self.apply(action)
+
+    def legal_tokens(self) -> list[str]:
+        """The legal actions as words, in vocabulary order."""
+        tokens = TOKENS[self.phase]
+        return [tokens[action] for action in self.legal]
+
+    def default_action(self) -> int:
+        """What is played for a seat that does not answer (docs/protocol.md 7)."""
+        if self.table and self.legal[0] != PASS:
+            kind = PLAYS[self.table].kind
+            return next((play for play in self.legal if PLAYS[play].kind is kind), self.legal[0])
+        return self.legal[0]
+
+    def escape(self, seat: int) -> None:
+        """The seat leaves and pays; the hand is over (docs/rules.md 4)."""
+        if self.phase is Phase.END:
+            raise IllegalAction("the hand is over")
+        terms = None if self.digger == NOBODY else self._terms()
+        self._end(settle_escape(self.rules, terms, seat))
+
+    # What is held and seen ----------------------------------------------------------------------------------------
+
+    def count(self, seat: int) -> int:
+        """How many cards the seat holds."""
+        return self.planes[seat].bit_count()
+
+    def cards(self, seat: int) -> tuple[int, ...]:
+        """The card ids the seat holds, ascending: of equal ranks the lower suits have left first."""
+        own = self.deal.hands[seat]
+        taken = sorted(own + self.deal.kitty) if seat == self.digger else own
+        plane = self.planes[seat]
+        gone = [count - rank_count(plane, rank) for rank, count in enumerate(count_ranks(taken))]
+        held = []
+        for card in taken:
+            if gone[card >> 2]:
+                gone[card >> 2] -= 1
+            else:
+                held.append(card)
+        return tuple(held)
+
+    def observe(self, seat: int) -> Observation:
+        """What the seat may know now."""
+        dealt = self.phase is not Phase.BLIND
+        dug = self.digger != NOBODY
+        return Observation(
+            rules=self.rules,
+            seat=seat,
+            phase=self.phase,
+            cards=self.cards(seat) if dealt else (),
+            cards_left=tuple(plane.bit_count() if dealt else 0 for plane in self.planes),
+            kitty=self.deal.kitty if dug else None,
+            digger=self.digger if dug else None,
+            bid=self.bid,
+            bombs=self.bombs,
+            grabs=self.grabs,
+            opened=self.opened,
+            blind=self.blind,
+            lying_seat=None if self.lying == NOBODY else self.lying,
+            opened_cards=self.cards(self.digger) if self.opened else None,
+            marked_card=self.deal.marked_card,
+            marked_seat=self.deal.marked_seat if dealt else None,
+            task=self.deal.task if dug else None,
+            table=self.table,
+            table_seat=self.holder if self.table else None,
+            history=tuple(self.history),
+        )
+
+    # Before the cards are played ----------------------------------------------------------------------------------
+
+    def _ask(self, phase: Phase, seat: int, legal: tuple[int, ...]) -> None:
+        self.phase = phase
+        self.turn = seat
+        self.legal = legal
+
+    def _ask_each(self, phase: Phase, first: int, count: int) -> None:
+        """Begin a phase that asks `count` seats in turn order."""
+        players = self.rules.players
+        self._queue = [(first + i) % players for i in range(count)]
+        self._ask_next(phase)
+
+    def _ask_next(self, phase: Phase) -> bool:
+        """Put the phase's question to the next seat of the queue; False when all were asked."""
+        if not self._queue:
+            return False
+        legal = _OFFER if phase is not Phase.BID else (PASS, *range(self.bid + 1, self.rules.max_bid + 1))
+        self._ask(phase, self._queue.pop(0), legal)
+        return True
+
+    def _record(self, seat: int, action: int) -> None:
+        self.history.append(EVENTS[seat][self.phase][action])
+
+    def _answer_blind(self, seat: int, action: int) -> None:
+        self._record(seat, action)
+        if not action:
+            if not self._ask_next(Phase.BLIND):
+                self._begin_bidding()
+        elif self.rules.black_dig:
+            self.bid = BLACK_DIG
+            self._take_kitty(seat)
+        else:
+            self.bid = BLIND_DIG
+            self.blind = True
+            self._begin_grabbing(seat)
+
+    def _begin_bidding(self) -> None:
+        self._caller = NOBODY
+        self._ask_each(Phase.BID, self.deal.first_caller, self.rules.players)
+
+    def _answer_bid(self, seat: int, action: int) -> None:
+        self._record(seat, action)
+        if action:
+            self.bid = action
+            self._caller = seat
+        if self.bid == self.rules.max_bid:
+            self._begin_grabbing(self._caller)
+        elif not self._ask_next(Phase.BID):
+            if self._caller == NOBODY:
+                self.bid = FORCED_DIG
+                self._caller = self.deal.first_caller
+            self._take_kitty(self._caller)
+
+    def _begin_grabbing(self, caller: int) -> None:
+        if not self.rules.grab:
+            self._take_kitty(caller)
+            return
+        self._caller = caller
+        self._ask_each(Phase.GRAB, self._after[caller], self.rules.players - 1)
+
+    def _answer_grab(self, seat: int, action: int) -> None:
+        self._record(seat, action)
+        if action:
+            self.grabs += 1
+            self.blind = False
+            self._caller = seat
+        if not self._ask_next(Phase.GRAB):
+            self._take_kitty(self._caller)
+
+    def _take_kitty(self, digger: int) -> None:
+        self.digger = digger
+        self.planes[digger] = pack(self.deal.hands[digger] + self.deal.kitty)
+        if self.rules.open:
+            self._ask(Phase.OPEN, digger, _OFFER)
+        else:
+            self._begin_burying()
+
+    def _answer_open(self, seat: int, action: int) -> None:
+        self._record(seat, action)
+        self.opened = bool(action)
+        self._begin_burying()
+
+    def _begin_burying(self) -> None:
+        if not self.rules.bury:
+            self._begin_lying_down()
+            return
+        held = self.planes[self.digger]
+        self._ask(Phase.BURY, self.digger, (PASS, *(rank + 1 for rank in range(13) if held >> rank & 1)))
+
+    def _answer_bury(self, seat: int, action: int) -> None:
+        self._record(seat, action)
+        if action:
+            # The action of a rank is the id of its SINGLE too, so burying a card is playing it, unseen by the table.
+            self.planes[seat] = remove(self.planes[seat], action)
+        self._begin_lying_down()
+
+    def _begin_lying_down(self) -> None:
+        seat = self._qualified() if self.rules.lie_down else None
+        if seat is None:
+            self._begin_play()
+        else:
+            self._ask(Phase.LIE_DOWN_ASK, seat, _OFFER)
+
+    def _qualified(self) -> int | None:
+        """The defender strong enough to ask his partner to lie down; both could never be (docs/rules.md 3.9)."""
+        first = self._after[self.digger]
+        second = self._after[first]
+        for seat, partner in ((first, second), (second, first)):
+            own = control_points(self.deal.hands[seat])
+            margin = own - control_points(self.deal.hands[partner])
+            if own >= self.rules.lie_down_points and margin >= self.rules.lie_down_margin:
+                return seat
+        return None
+
+    def _answer_lie_down_ask(self, seat: int, action: int) -> None:
+        if action:
+            partner = next(other for other in range(3) if other not in (seat, self.digger))
+            self._ask(Phase.LIE_DOWN_CONSENT, partner, _OFFER)
+        else:
+            self.history.append(LIE_DOWN_REFUSED)
+            self._begin_play()
+
+    def _answer_lie_down_consent(self, seat: int, action: int) -> None:
+        if action:
+            self.lying = seat
+            before = self._after.index(seat)
+            self._after[before] = self._after[seat]
+            self.history.append(lies_down(seat))
+        else:
+            self.history.append(LIE_DOWN_REFUSED)
+        self._begin_play()
+
+    # Playing the cards --------------------------------------------------------------------------------------------
+
+    def _begin_play(self) -> None:
+        leader = self.deal.lowest_heart_seat
+        self.phase = _PLAY
+        self.turn = self._after[leader] if leader == self.lying else leader
+        self.legal = self._leads(self.planes[self.turn])
+
+    def _play(self, seat: int, play: int) -> None:
+        turn = self._after[seat]
+        if play:
+            hand = self.planes[seat]
+            mask = PLAY_MASK[play]
+            hand = hand & ~mask | hand >> PLAY_SHIFT[play] & mask
+            self.planes[seat] = hand
+            if FIRST_QUAD <= play < FIRST_RUN and self.rules.bombs:
+                self.bombs += 1
+            if not hand:
+                self._win(seat)
+                return
+            self.table = play
+            self.holder = seat
+        elif turn == self.holder:
+            self.table = PASS
+        self.turn = turn
+        self.legal = self._follows(self.planes[turn]) if self.table else self._leads(self.planes[turn])
+
+    def _leads(self, hand: int) -> tuple[int, ...]:
+        singles = hand & _RANK_BITS
+        pairs = hand >> 13 & _RANK_BITS
+        triples = hand >> 26 & _RANK_BITS
+        quads = hand >> 39
+        straights, pair_runs, triple_runs, quad_runs = self._runs
+        return (
+            SINGLES[singles]
+            + PAIRS[pairs]
+            + TRIPLES[triples]
+            + QUADS[quads]
+            + straights[singles & _RUN_BITS]
+            + pair_runs[pairs & _RUN_BITS]
+            + triple_runs[triples & _RUN_BITS]
+            + quad_runs[quads & _RUN_BITS]
+        )
+
+    def _follows(self, hand: int) -> tuple[int, ...]:
+        table = self.table
+        shift, above, row = FOLLOWS[table]
+        legal = row[hand >> shift & above]
+        if hand >> 39 and self.rules.bombs and not FIRST_QUAD <= table < FIRST_RUN:
+            bombs = QUADS[hand >> 39]
+            legal = legal + bombs if table < FIRST_QUAD else (PASS, *bombs, *legal[1:])
+        if self.rules.must_beat and len(legal) > 1:
+            return legal[1:]
+        return legal
+
+    # The end ------------------------------------------------------------------------------------------------------
+
+    def _terms(self) -> Terms:
+        lying = None if self.lying == NOBODY else self.lying
+        return Terms(self.digger, self.bid, self.bombs, self.grabs, self.opened, lying, self.blind)
+
+    def _win(self, seat: int) -> None:
+        digger_wins = seat == self.digger
+        bonus = self._task_bonus(seat, digger_wins=digger_wins) if self.deal.task else None
+        self._end(settle(self.rules, self._terms(), digger_wins=digger_wins, task_bonus=bonus))
+
+    def _task_bonus(self, out: int, *, digger_wins: bool) -> tuple[int, ...]:
+        task = self.deal.task
+        assert task is not None
+        bonus = [0] * self.rules.players
+        for seat in range(self.rules.players):
+            is_digger = seat == self.digger
+            if is_digger is not digger_wins or seat == self.lying:
+                continue
+            plays = [act for who, phase, act in self.decisions if who == seat and phase is _PLAY and act]
+            if completed(task, plays=plays, is_digger=is_digger, went_out=seat == out):
+                bonus[seat] = task.bonus * self.rules.base
+        return tuple(bonus)
+
+    def _end(self, result: Result) -> None:
+        self.phase = Phase.END
+        self.turn = NOBODY
+        self.legal = ()
+        self.result = result
+
+    def _refusal(self, action: int) -> IllegalAction:
+        tokens = TOKENS[self.phase]
+        if self.phase is _PLAY and 0 <= action < len(tokens):
+            return IllegalAction(why_not(self.rules, self.planes[self.turn], PLAYS[action], PLAYS[self.table]))
+        word = tokens[action] if 0 <= action < len(tokens) else str(action)
+        if self.phase is Phase.END:
+            return IllegalAction("the hand is over")
+        return IllegalAction(f"{word!r} is not legal in {self.phase.value}; legal: {' '.join(self.legal_tokens())}")
+
+
+_ANSWERS: Final = {
+    Phase.BLIND: Hand._answer_blind,
+    Phase.BID: Hand._answer_bid,
+    Phase.GRAB: Hand._answer_grab,
+    Phase.OPEN: Hand._answer_open,
+    Phase.BURY: Hand._answer_bury,
+    Phase.LIE_DOWN_ASK: Hand._answer_lie_down_ask,
+    Phase.LIE_DOWN_CONSENT: Hand._answer_lie_down_consent,
+}
+
+
+def control_points(cards: Iterable[int]) -> int:
+    """3 for each 3, 2 for each 2, 1 for each A."""
+    return sum(_CONTROL_POINTS.get(card >> 2, 0) for card in cards)
