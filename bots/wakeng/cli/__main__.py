@@ -1,0 +1,5 @@
+"""`python -m wakeng.cli`: the command, of the very interpreter that runs it."""
+
+from wakeng.cli.main import main
+
+main()

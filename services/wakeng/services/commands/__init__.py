@@ -1,0 +1,1 @@
+"""The commands of the arena; the `wakeng` command finds them by entry point."""

@@ -1,0 +1,56 @@
+"""`wakeng demo`: a short match of three bots, and where to look afterwards."""
+
+import asyncio
+import secrets
+from pathlib import Path
+from typing import Final
+
+import click
+
+from wakeng.engine import PRESETS
+from wakeng.services.commands.common import guarded
+from wakeng.services.spec import MatchSpec, SeatSpec
+
+_BOTS: Final = ("greedy", "lowest", "random")
+_HANDS: Final = 100
+
+
+@click.command("demo")
+@click.option(
+    "--dir",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where the records, the journal and the store go; `demo` in the data folder if absent.",
+)
+@guarded
+def command(*, folder: Path | None) -> int:
+    """Seat three bots, each a gRPC server process of its own, and play 100 hands of Xi'an Wakeng.
+
+    Ends with where the records, the journal and the store lie, and the commands to look into them.
+    """
+    from wakeng.services.commands.match_run import INTERRUPTED, play, tell
+    from wakeng.services.data import DataFolder
+
+    folder = folder or DataFolder.default().path / "demo"
+    folder.mkdir(parents=True, exist_ok=True)
+    spec = MatchSpec(
+        match_id=f"demo-{secrets.token_hex(4)}",
+        rules=PRESETS["xian"],
+        seats=tuple(SeatSpec.parse(bot) for bot in _BOTS),
+        hands=_HANDS,
+        seed=secrets.token_bytes(32),
+    )
+    click.echo(f"{', '.join(_BOTS)}: each a gRPC server process; {_HANDS} hands of {spec.rules.preset}")
+    records, journal = folder / "records.jsonl", folder / "journal.jsonl"
+    outcome = asyncio.run(
+        play(spec, db=f"sqlite:///{folder / 'wakeng.db'}", records=records, journal=journal, in_process=False)
+    )
+    tell(outcome)
+    click.echo(
+        f"\nNow look into it:\n"
+        f"  wakeng verify {records}    play every hand again, trusting nothing in the records\n"
+        f"  wakeng show {records} --hand 3    a hand told move by move\n"
+        f"  head -3 {journal}    every decision as it was logged\n"
+        f"  wakeng match --help    a match of your own"
+    )
+    return 0 if outcome.complete else INTERRUPTED

@@ -1,0 +1,50 @@
+"""What the arena's own services may raise, apart from errors of programming.
+
+    ServiceError
+      StoreError                  the store cannot do what it was asked (wakeng.services.store)
+        NoStore                   the URL leads to no store, or to one that cannot be opened
+        SchemaError               the database's schema is not the one this version works with
+        UnknownMatch              no such match
+        MatchExists               the id, or the request's id, is taken by another match
+        BadPageToken              a text that no page gave
+      LineFileError               a file of lines cannot be opened or written: records, journal
+      MetricsError                the metrics cannot be served where they were asked for
+
+Each says in words what is wrong and, where there is something to be done, what.
+"""
+
+
+class ServiceError(Exception):
+    """The base of all."""
+
+
+class StoreError(ServiceError):
+    """The store cannot do what it was asked."""
+
+
+class NoStore(StoreError):
+    """The URL leads to no store, or to one that cannot be opened."""
+
+
+class SchemaError(StoreError):
+    """The database's schema is newer or older than this version of the arena, or nobody's."""
+
+
+class UnknownMatch(StoreError):
+    """There is no such match, or a record names none."""
+
+
+class MatchExists(StoreError):
+    """The match's id, or that of the request, was given to another match before."""
+
+
+class BadPageToken(StoreError):
+    """A page token that no page gave."""
+
+
+class LineFileError(ServiceError):
+    """A file of lines cannot be opened, or has not taken what was written."""
+
+
+class MetricsError(ServiceError):
+    """The metrics cannot be served at the address."""

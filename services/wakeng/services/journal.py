@@ -1,0 +1,262 @@
+"""The journal: every decision and every fault as a line of JSON, at once (docs/protocol.md 8).
+
+A line is made by structlog when its event happens, and put into a buffer. One writer, a thread that sleeps while there
+is nothing to do, takes all that has gathered and writes it in one go: the event loop neither waits for the disk nor
+makes a system call per line. The buffer is bounded. When it is full, whoever brings the next line writes it out, and so
+is as slow as the disk; no line is ever dropped.
+"""
+
+import os
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Event, Lock, Thread
+from typing import Any, Final, Self
+
+from structlog import BoundLoggerBase
+
+from wakeng.services.errors import LineFileError
+from wakeng.services.linefile import LineFile
+from wakeng.services.plaintext import json_line
+
+MOST_BYTES: Final = 256 << 20
+BACKUPS: Final = 4
+_MOST_BUFFERED: Final = 8192
+_LINGER_S: Final = 0.02
+
+
+def wall_clock() -> datetime:
+    """Now, in UTC."""
+    return datetime.now(UTC)
+
+
+class Journal:
+    """A file of events, and its older parts as FILE.1, FILE.2 and so on. LineFileError where the disk fails."""
+
+    def __init__(
+        self,
+        file: "_Rotating",
+        *,
+        clock: Callable[[], datetime] = wall_clock,
+        on_lines: Callable[[int], object] = lambda _: None,
+        most_buffered: int = _MOST_BUFFERED,
+    ) -> None:
+        """For `open`, which is how one gets a journal."""
+        self._buffer = _Buffer(file, on_lines, most_buffered)
+        self._clock = clock
+        self._tell = _Teller(self._buffer, [json_line], {}).tell
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        max_bytes: int = MOST_BYTES,
+        backups: int = BACKUPS,
+        clock: Callable[[], datetime] = wall_clock,
+        on_lines: Callable[[int], object] = lambda _: None,
+        most_buffered: int = _MOST_BUFFERED,
+    ) -> Self:
+        """The journal at `path`, continued if there is one.
+
+        A part is closed before it would outgrow `max_bytes`; the newest `backups` of them are kept. `on_lines` is told
+        after each batch how many lines were written, from the thread that wrote them.
+        """
+        file = _Rotating(Path(path), max_bytes, backups)
+        return cls(file, clock=clock, on_lines=on_lines, most_buffered=most_buffered)
+
+    def decision(
+        self,
+        *,
+        match_id: str,
+        hand_index: int,
+        attempt: int,
+        seat: int,
+        bot: str,
+        phase: str,
+        action: str,
+        latency_us: int,
+        fault: str | None = None,
+        offered: str | None = None,
+        note: str | None = None,
+    ) -> None:
+        """A decision was applied; with `fault`, it was the default action (docs/protocol.md 7)."""
+        fields: dict[str, Any] = {
+            "at": self._clock(),
+            "match_id": match_id,
+            "hand_index": hand_index,
+            "attempt": attempt,
+            "seat": seat,
+            "bot": bot,
+            "phase": phase,
+            "action": action,
+            "latency_us": latency_us,
+        }
+        if fault is not None:
+            fields["fault"] = fault
+        if offered is not None:
+            fields["offered"] = offered
+        if note is not None:
+            fields["note"] = note
+        self._tell("decision", fields)
+
+    def fault(
+        self,
+        *,
+        match_id: str,
+        hand_index: int,
+        attempt: int,
+        seat: int,
+        bot: str,
+        fault: str,
+        **more: Any,
+    ) -> None:
+        """A fault happened, in a decision or outside; `more` is what helps to understand it, such as a phase."""
+        self.event(
+            "fault",
+            match_id=match_id,
+            hand_index=hand_index,
+            attempt=attempt,
+            seat=seat,
+            bot=bot,
+            fault=fault,
+            **more,
+        )
+
+    def event(self, name: str, /, **fields: Any) -> None:
+        """Anything else, such as a hand voided or a bot quarantined; `at` and `event` are the journal's own fields."""
+        self._tell(name, {"at": self._clock(), **fields})
+
+    def flush(self) -> None:
+        """Returns when every line told so far is the kernel's, where a kill cannot reach it."""
+        self._buffer.flush()
+
+    def close(self) -> None:
+        """Flushes, and ends the writer; to close twice changes nothing, and to tell more is an error."""
+        self._buffer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _Teller(BoundLoggerBase):
+    """structlog's logger in its shortest form: one level, and events given as what they hold."""
+
+    def tell(self, event: str, fields: dict[str, Any]) -> None:
+        arguments, _ = self._process_event("append", event, fields)
+        self._logger.append(*arguments)
+
+
+class _Buffer:
+    """Lines on their way to the file, and the thread that takes them there."""
+
+    def __init__(self, file: "_Rotating", on_lines: Callable[[int], object], most: int) -> None:
+        self._file = file
+        self._on_lines = on_lines
+        self._most = most
+        self._lines: list[bytes] = []
+        self._told = Event()
+        self._closing = Event()
+        self._writing = Lock()
+        self._thread = Thread(target=self._write_on, name="wakeng-journal", daemon=True)
+        self._thread.start()
+
+    def append(self, line: bytes) -> None:
+        """Takes a line; the logger's sink."""
+        if self._closing.is_set():
+            raise LineFileError("the journal is closed")
+        self._lines.append(line)
+        # The writer lowers the flag before it takes the lines: a line it does not find finds the flag lowered.
+        if not self._told.is_set():
+            self._told.set()
+        if len(self._lines) >= self._most:
+            self.flush()
+
+    def flush(self) -> None:
+        """Writes all that is there; raises, and keeps it, if that fails."""
+        with self._writing:
+            count = len(self._lines)
+            if count == 0:
+                return
+            written = 0
+            try:
+                for part in self._file.parts(self._lines[:count]):
+                    self._file.append(part)
+                    written += len(part)
+            finally:
+                # Others may append meanwhile, but only here is anything taken away.
+                del self._lines[:written]
+                self._on_lines(written)
+
+    def close(self) -> None:
+        if self._closing.is_set():
+            return
+        self._closing.set()
+        self._told.set()
+        self._thread.join()
+        try:
+            self.flush()
+        finally:
+            self._file.close()
+
+    def _write_on(self) -> None:
+        while not self._closing.is_set():
+            self._told.wait()
+            self._closing.wait(_LINGER_S)
+            self._told.clear()
+            try:
+                self.flush()
+            except LineFileError:
+                # The lines stay. Who fills the buffer, flushes or closes tries again, and is told.
+                continue
+
+
+class _Rotating:
+    """A file of lines that begins anew when it is full; what was in it moves on by one place."""
+
+    def __init__(self, path: Path, max_bytes: int, backups: int) -> None:
+        self._path = path
+        self._max_bytes = max_bytes
+        self._backups = backups
+        self._file = LineFile(path)
+
+    def parts(self, lines: Iterable[bytes]) -> Iterable[list[bytes]]:
+        """The lines in parts that go into one file each, at least a line to a file."""
+        part: list[bytes] = []
+        size = self._file.size
+        for line in lines:
+            if size and size + len(line) > self._max_bytes and self._file.regular:
+                if part:
+                    yield part
+                    part = []
+                self._rotate()
+                size = 0
+            part.append(line)
+            size += len(line)
+        yield part
+
+    def append(self, lines: list[bytes]) -> None:
+        self._file.append(b"".join(lines))
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _rotate(self) -> None:
+        try:
+            self._move_on()
+        except OSError as problem:
+            raise LineFileError(f"cannot begin {self._path} anew: {problem.strerror}") from problem
+
+    def _move_on(self) -> None:
+        # From the oldest on, each gives its place to the next newer; without backups the file itself is dropped.
+        names = [self._path, *(Path(f"{self._path}.{number}") for number in range(1, self._backups + 1))]
+        names[-1].unlink(missing_ok=True)
+        for older, newer in zip(names[:0:-1], names[-2::-1], strict=True):
+            if newer.exists():
+                newer.replace(older)
+        fresh = LineFile(self._path)
+        self._file.close()
+        self._file = fresh

@@ -1,0 +1,180 @@
+"""What the arena counts, and where Prometheus can read it.
+
+Decisions are counted by the hundred thousand a second, so their tallies are plain numbers that one thread adds to and
+the collector only reads: a fifth of the cost of the client library's own counters, which lock. What happens rarely uses
+those. Labels are bounded: a bot goes by its registered or seat name, never by what it calls itself, and those past the
+first so many share one name.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from contextlib import suppress
+from http.server import HTTPServer
+from threading import Thread
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, ProcessCollector, start_http_server
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from wakeng.engine import Fault, Phase, Winner
+from wakeng.services.errors import MetricsError
+
+MOST_BOTS: Final = 100
+OTHER: Final = "other"
+"""The bot label of all bots past the first MOST_BOTS."""
+
+_BOUNDS_US: Final = (
+    50, 100, 250, 500,
+    1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000,
+    1_000_000, 2_000_000,
+)  # fmt: skip
+_LE: Final = (*(f"{bound / 1e6:g}" for bound in _BOUNDS_US), "+Inf")
+
+
+class _Latencies:
+    """The decisions of one bot in one phase: how many by latency, and their sum."""
+
+    __slots__ = ("counts", "total_us")
+
+    def __init__(self) -> None:
+        self.counts = [0] * len(_LE)
+        self.total_us = 0
+
+    def buckets(self) -> list[tuple[str, float]]:
+        """As Prometheus has them: each holds all below it too."""
+        count, found = 0, []
+        for le, more in zip(_LE, list(self.counts), strict=True):
+            count += more
+            found.append((le, float(count)))
+        return found
+
+
+class BotMetrics:
+    """What is counted of one bot, with its labels bound once."""
+
+    def __init__(self, metrics: "Metrics", name: str) -> None:
+        """For `Metrics.bot`."""
+        self.name = name
+        """The label."""
+        self.latencies: Final[dict[Phase, _Latencies]] = {phase: _Latencies() for phase in Phase}
+        self._faults: Final = {fault: metrics.faults.labels(bot=name, fault=fault.value) for fault in Fault}
+        self._late = metrics.late_answers.labels(bot=name)
+        self._stale = metrics.stale_answers.labels(bot=name)
+
+    def decision(self, phase: Phase, latency_us: int) -> None:
+        """A decision was applied."""
+        tally = self.latencies[phase]
+        tally.counts[bisect_left(_BOUNDS_US, latency_us)] += 1
+        tally.total_us += latency_us
+
+    def fault(self, fault: Fault) -> None:
+        """A fault, in a decision or outside."""
+        self._faults[fault].inc()
+
+    def late(self, count: int = 1) -> None:
+        """Answers to questions that were over; they cost nothing."""
+        self._late.inc(count)
+
+    def stale(self, count: int = 1) -> None:
+        """Answers to questions never asked of this bot."""
+        self._stale.inc(count)
+
+
+class Metrics:
+    """The arena's metrics, in a registry of their own."""
+
+    def __init__(self, *, most_bots: int = MOST_BOTS) -> None:
+        registry = self.registry = CollectorRegistry()
+        self.hands = Counter(
+            "wakeng_hands", "Hands that ended, by preset and by winner.", ["rules", "winner"], registry=registry
+        )
+        self.faults = Counter(
+            "wakeng_faults", "Faults, by bot and kind (docs/protocol.md 7).", ["bot", "fault"], registry=registry
+        )
+        self.late_answers = Counter(
+            "wakeng_late_answers", "Answers that came after their deadline.", ["bot"], registry=registry
+        )
+        self.stale_answers = Counter(
+            "wakeng_stale_answers", "Answers to an id never asked of the bot.", ["bot"], registry=registry
+        )
+        self.journal_lines = Counter("wakeng_journal_lines", "Lines written to the journal.", registry=registry)
+        self.tables_running = Gauge("wakeng_tables_running", "Hands in play.", registry=registry)
+        self.matches_running = Gauge("wakeng_matches_running", "Matches being played.", registry=registry)
+        self._bots: dict[str, BotMetrics] = {}
+        self._most_bots = most_bots
+        registry.register(_Decisions(self._bots))
+        ProcessCollector(registry=registry)  # Memory, processor time and open files of the arena's process.
+
+    def bot(self, name: str) -> BotMetrics:
+        """The metrics of a bot by its registered or seat name, the same each time; `other` once there are too many."""
+        found = self._bots.get(name)
+        if found is None:
+            if len(self._bots) >= self._most_bots and name != OTHER:
+                return self.bot(OTHER)
+            found = self._bots[name] = BotMetrics(self, name)
+        return found
+
+    def hand(self, rules: str, winner: Winner) -> None:
+        """A hand of a preset ended."""
+        self.hands.labels(rules=rules, winner=winner.value).inc()
+
+
+class _Decisions(Collector):
+    """Reads the tallies when Prometheus asks. A phase is shown from its first decision on: no preset has them all."""
+
+    def __init__(self, bots: dict[str, BotMetrics]) -> None:
+        self._bots = bots
+
+    def collect(self) -> Iterator[Metric]:
+        labels = ["bot", "phase"]
+        decisions = CounterMetricFamily("wakeng_decisions", "Decisions applied, by bot and phase.", labels=labels)
+        latencies = HistogramMetricFamily(
+            "wakeng_decision_latency_seconds",
+            "Time from handing a question to the transport to its answer, or its fault.",
+            labels=labels,
+        )
+        for bot in list(self._bots.values()):
+            for phase, tally in bot.latencies.items():
+                buckets = tally.buckets()
+                if count := buckets[-1][1]:
+                    decisions.add_metric([bot.name, phase.value], count)
+                    latencies.add_metric([bot.name, phase.value], buckets, tally.total_us / 1e6)
+        yield decisions
+        yield latencies
+
+
+class MetricsServer:
+    """Serves metrics over HTTP until it is closed."""
+
+    def __init__(self, server: HTTPServer, thread: Thread) -> None:
+        """For `serve_metrics`."""
+        self._server = server
+        self._thread = thread
+        host, port = server.server_address[:2]
+        host = host.decode() if isinstance(host, bytes) else str(host)
+        self.address: Final = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        """Where it listens, HOST:PORT, with the port it was given."""
+
+    def close(self) -> None:
+        """Stops listening; to close twice changes nothing."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def serve_metrics(metrics: Metrics, address: str) -> MetricsServer:
+    """Serves http://HOST:PORT/metrics from a thread of its own; port 0 takes a free one, MetricsError if it cannot."""
+    host, port = _parse(address)
+    try:
+        return MetricsServer(*start_http_server(port, host, registry=metrics.registry))
+    except OSError as problem:
+        raise MetricsError(f"cannot serve metrics at {address}: {problem.strerror}") from problem
+
+
+def _parse(address: str) -> tuple[str, int]:
+    host, colon, port = address.rpartition(":")
+    with suppress(ValueError):
+        if colon and host and 0 <= int(port) <= 65535:
+            return host.removeprefix("[").removesuffix("]"), int(port)
+    raise MetricsError(f"cannot serve metrics at {address!r}: an address looks like 127.0.0.1:9464")

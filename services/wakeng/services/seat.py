@@ -1,0 +1,397 @@
+"""A bot as its tables see it: one seat per bot, shared by all of them.
+
+Tables hand over questions (`ask`); the seat gathers all that come in one turn of the event loop, lets out as many as
+the bot's window allows, and calls each question's table back exactly once, with the answer or the fault. The kinds of
+seat differ in one thing, how a batch travels: over a stream, as unary calls, or to a bot in this process.
+
+**Time.** A question's clock starts when its batch is handed to the transport. It ends at its deadline, whatever the
+transport does: the deadline falls due in the arena's own heap, and nothing is cancelled. Before a deadline is declared
+the lag of the loop is given back and what has arrived is drained.
+
+**A lost connection** (docs/protocol.md 7). Questions stay, their clocks run on, and they are asked again under their
+old ids once the bot is back. They fail when their budget or the hand's reconnect budget is used up, whichever is
+first: DISCONNECTED where the connection was lost under them, UNREACHABLE where it was already gone.
+"""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Final, Protocol
+
+from wakeng.engine import Fault
+from wakeng.services.deadlines import Deadlines
+from wakeng.services.spec import TimeControl
+from wakeng.services.table import Name, Table
+from wakeng.services.window import Window
+
+MOST_PER_MESSAGE: Final = 256
+_REMEMBERED: Final = 4096
+"""How many ids that were given up are known by name."""
+_LAG_TOLERATED: Final = 0.001
+"""Seconds a deadline may fall due late before the arena takes the delay upon itself."""
+
+
+class Asker(Protocol):
+    """Who asked: the driver of a table."""
+
+    table: Table
+
+    def answered(self, action: str, *, latency_us: int, network_us: int, note: str | None) -> None:
+        """The bot answered, after so long, of which so much is the network's and not charged."""
+
+    def failed(self, fault: Fault, *, latency_us: int, network_us: int, offered: str | None = None) -> None:
+        """The bot did not."""
+
+
+class Question:
+    """One decision asked of a bot. Times are seconds of the loop's clock."""
+
+    __slots__ = ("asker", "deadline", "id", "lost_at", "sent", "sent_before_loss", "tries")
+
+    def __init__(self, asker: Asker) -> None:
+        self.asker = asker
+        self.id = 0
+        self.sent = 0.0
+        self.deadline = 0.0
+        self.lost_at: float | None = None
+        self.sent_before_loss = False
+        self.tries = 0
+
+
+class Batch:
+    """Questions that travel together; in flight until the first answer or the earliest deadline."""
+
+    __slots__ = ("in_flight", "open", "second_look")
+
+    def __init__(self, questions: Iterable[Question]) -> None:
+        self.open = {question.id: question for question in questions}
+        self.in_flight = True
+        self.second_look = False
+
+
+class Ids:
+    """Decision ids: they never repeat towards one bot, across restarts of the arena either."""
+
+    def __init__(self, wall_clock_s: int) -> None:
+        self._next = wall_clock_s << 30
+
+    def __call__(self) -> int:
+        self._next += 1
+        return self._next
+
+
+class Counters:
+    """What a seat counts besides faults of decisions."""
+
+    __slots__ = ("late", "stale")
+
+    def __init__(self) -> None:
+        self.late = self.stale = 0
+
+
+class NotReady(Exception):
+    """No hand can be played with this bot; `fault` is what its forfeited hands are recorded with."""
+
+    def __init__(self, fault: Fault, reason: str) -> None:
+        super().__init__(reason)
+        self.fault = fault
+
+
+class Transport(ABC):
+    """How batches of questions travel to a bot. It calls back into the seat, never from within `transmit`'s caller."""
+
+    @abstractmethod
+    def transmit(self, questions: list[Question]) -> None:
+        """Hand a batch over; answers come through `Seat.take_answer`, failures through `Seat.fail`."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Let the bot go."""
+
+    def may_send(self, batches_in_flight: int) -> bool:
+        """Whether another batch may leave now."""
+        return True
+
+    def hand_started(self, table: Table, seat: int) -> None:
+        """Tell the bot that a hand begins; nothing waits for it."""
+
+    def hand_ended(self, table: Table, seat: int) -> None:
+        """Tell the bot that a hand is over."""
+
+
+Opener = Callable[["Seat"], Awaitable[Transport]]
+"""Makes the bot ready and says how it is reached; NotReady if it is not within its budget."""
+
+
+class Seat:
+    """One bot, shared by all its tables; see the module's theory. `start` it before the first question."""
+
+    def __init__(self, name: str, opener: Opener, *, ids: Ids, deadlines: Deadlines, time_control: TimeControl) -> None:
+        self.name = Name(name)
+        self.time_control = time_control
+        self.not_ready: NotReady | None = None
+        """Why no hand can be played with this bot, None while one can."""
+        self.counters = Counters()
+        self.on_fault: Callable[[Fault, str], None] = lambda fault, reason: None
+        """Told of faults outside decisions."""
+        self.wants_legal_actions = True
+        self.allowance = 0.0
+        """The network's share of every answer's time in seconds, not charged to the bot."""
+        self.loop = asyncio.get_running_loop()
+        self._opener = opener
+        self._transport: Transport | None = None
+        self._ids = ids
+        self._deadlines = deadlines
+        self._window = Window(move=time_control.move_ms / 1000)
+        self._pending: deque[Question] = deque()
+        self._outstanding: dict[int, Question] = {}
+        self._batches: list[Batch] = []
+        self._expired: dict[int, None] = {}
+        """Ids that were given up, oldest first: an answer to one of them is late, not stale."""
+        self._flush_due = False
+        self._up = True
+
+    async def start(self) -> None:
+        """Make the bot ready within its budget, or set `not_ready`."""
+        try:
+            self._transport = await self._opener(self)
+            self.not_ready = None
+        except NotReady as reason:
+            self.not_ready = reason
+
+    async def close(self) -> None:
+        """Let the bot go; questions still open get no answer any more."""
+        self._pending.clear()
+        self._outstanding.clear()
+        self._drop_batches()
+        if self._transport is not None:
+            await self._transport.close()
+
+    def describe(self, *, version: str, max_decisions: int, wants_legal_actions: bool) -> None:
+        """What the bot says of itself."""
+        self.name = Name(self.name.bot, version)
+        self.wants_legal_actions = wants_legal_actions
+        self._window.cap(max_decisions)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is asked of the bot at present."""
+        return not self._outstanding
+
+    def hand_started(self, table: Table, seat: int) -> None:
+        """Tell the bot that a hand begins."""
+        if self._transport is not None:
+            self._transport.hand_started(table, seat)
+
+    def hand_ended(self, table: Table, seat: int) -> None:
+        """Tell the bot that a hand is over."""
+        if self._transport is not None:
+            self._transport.hand_ended(table, seat)
+
+    # Asking ---------------------------------------------------------------------------------------------------------
+
+    def ask(self, asker: Asker) -> None:
+        """Put the table's present question to the bot; the asker is called back, never from within this call."""
+        self._pending.append(Question(asker))
+        self._flush_soon()
+
+    def _flush_soon(self) -> None:
+        if not self._flush_due:
+            self._flush_due = True
+            self.loop.call_soon(self._flush)
+
+    def _flush(self) -> None:
+        """Send what may go; the rest waits for answers."""
+        self._flush_due = False
+        if not self._up:
+            self._wait_for_connection()
+            return
+        transport = self._transport
+        while self._pending and transport and transport.may_send(sum(batch.in_flight for batch in self._batches)):
+            room = min(self._window.limit - len(self._outstanding), MOST_PER_MESSAGE, len(self._pending))
+            if room <= 0:
+                return
+            self._launch([self._pending.popleft() for _ in range(room)])
+
+    def _launch(self, questions: list[Question]) -> None:
+        now = self.loop.time()
+        self._window.sent(now, len(self._outstanding))
+        for question in questions:
+            self._start_clock(question, now)
+        self._fly(questions)
+
+    def _start_clock(self, question: Question, now: float) -> None:
+        question.id = self._ids()
+        question.sent = now
+        question.deadline = now + self.allowance + question.asker.table.budget_us / 1e6
+        self._outstanding[question.id] = question
+
+    def _fly(self, questions: list[Question]) -> None:
+        batch = Batch(questions)
+        self._batches.append(batch)
+        for question in questions:
+            question.tries += 1
+        self._watch(batch)
+        assert self._transport is not None
+        self._transport.transmit(questions)
+
+    # Answers --------------------------------------------------------------------------------------------------------
+
+    def take_answer(self, decision_id: int, action: str, note: str | None, now: float) -> bool:
+        """One answer; False where its id is not awaited: late if it expired, stale if it was never asked."""
+        question = self._take(decision_id)
+        if question is None:
+            if decision_id in self._expired:
+                self.counters.late += 1
+            else:
+                self.counters.stale += 1
+                self.on_fault(Fault.STALE, "an answer to a decision never asked")
+            return False
+        latency = int(1e6 * (now - question.sent))
+        question.asker.answered(action, latency_us=latency, network_us=int(1e6 * self.allowance), note=note)
+        return True
+
+    def received(self, count: int, now: float) -> None:
+        """So many answers came in together."""
+        if count:
+            self._window.answered(now, count)
+        self._batches = [batch for batch in self._batches if batch.open]
+        self._flush_soon()
+
+    def _take(self, decision_id: int) -> Question | None:
+        question = self._outstanding.pop(decision_id, None)
+        if question is not None:
+            for batch in self._batches:
+                if batch.open.pop(decision_id, None) is not None:
+                    batch.in_flight = False
+                    break
+        return question
+
+    def fail(self, question: Question, fault: Fault, *, offered: str | None = None) -> None:
+        """The bot failed at a question, which must still be open."""
+        now = self.loop.time()
+        self._take(question.id)
+        self._expired[question.id] = None
+        if len(self._expired) > _REMEMBERED:
+            del self._expired[next(iter(self._expired))]
+        if question.lost_at is not None:
+            self._spend_reconnect(question, now)
+        latency = int(1e6 * (now - question.sent))
+        question.asker.failed(fault, latency_us=latency, network_us=int(1e6 * self.allowance), offered=offered)
+
+    def oldest_in_flight(self) -> list[Question]:
+        """The open questions of the batch that has waited longest, which an unreadable answer is laid to."""
+        batch = next((batch for batch in self._batches if batch.open), None)
+        return list(batch.open.values()) if batch else []
+
+    def owes(self, question: Question) -> bool:
+        """Whether the question is still open."""
+        return question.id in self._outstanding
+
+    def outstanding(self) -> list[Question]:
+        """Every question the bot owes an answer to."""
+        return list(self._outstanding.values())
+
+    # Deadlines ------------------------------------------------------------------------------------------------------
+
+    def _watch(self, batch: Batch) -> None:
+        earliest = min(question.deadline for question in batch.open.values())
+        self._deadlines.add(earliest, lambda due: self._look(batch, due))
+
+    def _look(self, batch: Batch, due: float) -> None:
+        """A deadline of the batch fell due: declare it, or look again once the arena's own lag is given back."""
+        if not batch.open:
+            return
+        lag = self.loop.time() - due
+        if not batch.second_look:
+            batch.second_look = True
+            again = due + lag + (lag if lag > _LAG_TOLERATED else 0.0)
+            self._deadlines.add(again, lambda _: self._look_soon(batch, due))
+            return
+        batch.second_look = False
+        batch.in_flight = False
+        now = self.loop.time()
+        for question in [q for q in batch.open.values() if q.deadline <= now]:
+            self.fail(question, self._verdict(question))
+        if batch.open:
+            self._watch(batch)
+        else:
+            self._batches = [other for other in self._batches if other is not batch]
+        self._flush_soon()
+
+    def _look_soon(self, batch: Batch, due: float) -> None:
+        """Once more through the loop, so that answers which have arrived are read first."""
+        self.loop.call_soon(self._look, batch, due)
+
+    def _verdict(self, question: Question) -> Fault:
+        if question.lost_at is None:
+            return Fault.DEADLINE
+        return Fault.DISCONNECTED if question.sent_before_loss else Fault.UNREACHABLE
+
+    # A lost connection ----------------------------------------------------------------------------------------------
+
+    @property
+    def up(self) -> bool:
+        """Whether the connection stands."""
+        return self._up
+
+    def connection_lost(self) -> None:
+        """The transport lost the bot; it goes on trying."""
+        self._up = False
+        now = self.loop.time()
+        for question in list(self._outstanding.values()):
+            question.sent_before_loss = True
+            self._lose(question, now)
+        self._drop_batches()
+        self._hold(list(self._outstanding.values()))
+        self._wait_for_connection()
+
+    def _wait_for_connection(self) -> None:
+        """Questions asked while the bot is away: their clocks run, and their hand's reconnect budget with them."""
+        waiting = list(self._pending)
+        self._pending.clear()
+        now = self.loop.time()
+        for question in waiting:
+            self._start_clock(question, now)
+            self._lose(question, now)
+        self._hold(waiting)
+
+    def _hold(self, questions: list[Question]) -> None:
+        """Watch the deadlines of questions that cannot be sent now."""
+        if questions:
+            batch = Batch(questions)
+            batch.in_flight = False
+            self._batches.append(batch)
+            self._watch(batch)
+
+    def _drop_batches(self) -> None:
+        """Forget how questions travelled; the deadlines of the old batches then find nothing."""
+        for batch in self._batches:
+            batch.open.clear()
+        self._batches = []
+
+    def _lose(self, question: Question, now: float) -> None:
+        question.lost_at = now
+        left = question.asker.table.reconnect_us[question.asker.table.seat] / 1e6
+        question.deadline = min(question.deadline, now + left)
+
+    def connection_back(self) -> None:
+        """The bot is back: what it still owes is asked again under the old ids."""
+        self._up = True
+        now = self.loop.time()
+        questions = list(self._outstanding.values())
+        for question in questions:
+            if question.lost_at is not None:
+                self._spend_reconnect(question, now)
+                question.lost_at = None
+                question.deadline = question.sent + self.allowance + question.asker.table.budget_us / 1e6
+        self._drop_batches()
+        for start in range(0, len(questions), MOST_PER_MESSAGE):
+            self._fly(questions[start : start + MOST_PER_MESSAGE])
+        self._flush_soon()
+
+    def _spend_reconnect(self, question: Question, now: float) -> None:
+        assert question.lost_at is not None
+        table = question.asker.table
+        table.spend_reconnect(table.seat, int((now - question.lost_at) * 1e6))

@@ -1,0 +1,292 @@
+"""The store itself: one object per database, shared by all who read and write it in this process.
+
+**Idempotence.** A match has one row by its id and by the caller's request id, a hand one by match and index. Writing
+what is there already changes nothing and says so, so that whoever is not sure whether a thing was done does it again.
+A hand's record gives way only to one of a higher attempt.
+
+**Concurrency.** Readers never wait. SQLite has one writer at a time, so those of this process queue here, in order,
+rather than at the file's lock.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
+from typing import Any, Final, Self
+
+from sqlalchemy import ColumnElement, Select, case, func, select, tuple_, update
+from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from wakeng.services.errors import MatchExists, NoStore, StoreError, UnknownMatch
+from wakeng.services.store.database import WRITES, database_url, open_engine
+from wakeng.services.store.rows import (
+    UNFINISHED,
+    Added,
+    Entry,
+    Match,
+    MatchState,
+    Page,
+    SeatTotals,
+    hand_row,
+    latest,
+    match_of,
+    plain_spec,
+    read_page_token,
+    seat_rows,
+    token_after,
+)
+from wakeng.services.store.schema import bring_up
+from wakeng.services.store.tables import hand_records, hand_seats, matches
+from wakeng.services.store.upserts import insert_new, insert_or_replace
+
+MOST_A_PAGE: Final = 1000
+_LINES_A_PAGE: Final = 256
+
+
+def wall_clock_us() -> int:
+    """Microseconds since 1970, UTC."""
+    return time.time_ns() // 1000
+
+
+class Store:
+    """Matches and hand records in a database. Every method may raise StoreError: the database has failed."""
+
+    def __init__(self, engine: AsyncEngine, clock: Callable[[], int]) -> None:
+        """For `open`, which is how one gets a store."""
+        self._engine = engine
+        self._writing = engine.execution_options(**{WRITES: True})
+        self._dialect = engine.dialect.name
+        self._turn: AbstractAsyncContextManager[Any] = asyncio.Lock() if self._dialect == "sqlite" else nullcontext()
+        self._clock = clock
+
+    @classmethod
+    async def open(cls, url: str, *, migrate: bool = True, clock: Callable[[], int] = wall_clock_us) -> Self:
+        """The store at `sqlite:///FILE` or `postgresql://…`, made if there is none and brought to the newest schema.
+
+        With `migrate` off the schema must be the newest already. NoStore if there is no way in, SchemaError if the
+        database is that of a newer version, or of something else.
+        """
+        parsed = database_url(url)
+        engine = await open_engine(parsed)
+        try:
+            await bring_up(engine, migrate=migrate)
+        except BaseException as problem:
+            await engine.dispose()
+            if isinstance(problem, (DBAPIError, OSError)):
+                shown = parsed.render_as_string(hide_password=True)
+                raise NoStore(f"cannot open the store {shown}: {_reason(problem)}") from problem
+            raise
+        return cls(engine, clock)
+
+    async def close(self) -> None:
+        """Closes every connection; whatever was written is there to stay."""
+        await self._engine.dispose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    @asynccontextmanager
+    async def _read(self) -> AsyncIterator[AsyncConnection]:
+        with _failures_told():
+            async with self._engine.connect() as connection:
+                yield connection
+
+    @asynccontextmanager
+    async def _write(self) -> AsyncIterator[AsyncConnection]:
+        with _failures_told():
+            async with self._turn, self._writing.begin() as connection:
+                yield connection
+
+    # Matches
+
+    async def create_match(
+        self,
+        *,
+        match_id: str,
+        spec: Mapping[str, Any],
+        seed: str,
+        commitment: str,
+        hands: int,
+        request_id: str | None = None,
+    ) -> tuple[Match, bool]:
+        """Stores a match as PENDING, and says whether it is new.
+
+        Where `request_id` is known with the same spec, the match made then comes back instead; with another spec, or
+        where `match_id` is taken, MatchExists.
+        """
+        text = plain_spec(spec)
+        row = {
+            "match_id": match_id,
+            "request_id": request_id,
+            "spec": text,
+            "seed": seed,
+            "commitment": commitment,
+            "state": MatchState.PENDING.value,
+            "hands": hands,
+            "created_us": self._clock(),
+        }
+        async with self._write() as connection:
+            statement = insert_new(self._dialect, matches).returning(matches.c.match_id)
+            new = (await connection.execute(statement, row)).first() is not None
+            mine = matches.c.match_id == match_id if new else matches.c.request_id == request_id
+            found = (await connection.execute(select(matches).where(mine))).mappings().first()
+        if found is None or (request_id is None and not new):
+            raise MatchExists(f"match_id: {match_id} is taken")
+        if found["spec"] != text:
+            raise MatchExists(f"request_id: {request_id} was given before, to another request")
+        return match_of(dict(found)), new
+
+    async def set_state(self, match_id: str, state: MatchState, *, reason: str | None = None) -> Match:
+        """Moves a match on, and returns it as it then stands; one that is over stays as it ended."""
+        values: dict[str, Any] = {"state": state.value, "reason": reason}
+        if state.final:
+            values["finished_us"] = self._clock()
+        going_on = matches.c.state.in_([unfinished.value for unfinished in UNFINISHED])
+        async with self._write() as connection:
+            await connection.execute(update(matches).where(matches.c.match_id == match_id, going_on).values(values))
+            return await _match(connection, match_id)
+
+    async def get_match(self, match_id: str) -> Match:
+        """One match; UnknownMatch if there is none."""
+        async with self._read() as connection:
+            return await _match(connection, match_id)
+
+    async def list_matches(self, page_size: int = 50, page_token: str = "") -> Page:
+        """A page of 1 to 1,000 matches, newest first. Matches made while one turns the pages shift nothing.
+
+        BadPageToken if the token is neither empty nor the last page's.
+        """
+        size = min(max(page_size, 1), MOST_A_PAGE)
+        order = tuple_(matches.c.created_us, matches.c.match_id)
+        query = select(matches).order_by(matches.c.created_us.desc(), matches.c.match_id.desc()).limit(size + 1)
+        if page_token:
+            query = query.where(order < read_page_token(page_token))
+        found = await self._matches(query)
+        return Page(found[:size], token_after(found[size - 1]) if len(found) > size else "")
+
+    async def unfinished_matches(self) -> tuple[Match, ...]:
+        """What a restart has to go on with, oldest first."""
+        going_on = matches.c.state.in_([state.value for state in UNFINISHED])
+        return await self._matches(select(matches).where(going_on).order_by(matches.c.created_us, matches.c.match_id))
+
+    async def _matches(self, query: Select[Any]) -> tuple[Match, ...]:
+        async with self._read() as connection:
+            return tuple(match_of(dict(row)) for row in (await connection.execute(query)).mappings())
+
+    # Hands
+
+    async def add_records(self, records: Iterable[Mapping[str, Any]]) -> Added:
+        """Writes records that the arena has made, all of them or, on an error, none."""
+        return await self.add([Entry.of_record(record) for record in records])
+
+    async def add_lines(self, lines: Iterable[bytes]) -> Added:
+        """Writes lines from anywhere, all or none; RecordError if one's shape or checksum is not right."""
+        return await self.add([Entry.of_line(line) for line in lines])
+
+    async def add(self, entries: Sequence[Entry]) -> Added:
+        """Writes encoded records in one transaction. UnknownMatch, and none is written, if one names no match here."""
+        newest = latest(entries)
+        if not newest:
+            return Added((), 0)
+        now = self._clock()
+        async with self._write() as connection:
+            statement = insert_or_replace(self._dialect, hand_records, newer_by="attempt").returning(
+                hand_records.c.match_id, hand_records.c.hand_index
+            )
+            rows = [hand_row(entry, now) for entry in newest.values()]
+            keys = {(match_id, index) for match_id, index in await connection.execute(statement, rows)}
+            written = tuple(entry for key, entry in newest.items() if key in keys)
+            if seats := [row for entry in written for row in seat_rows(entry)]:
+                await connection.execute(insert_or_replace(self._dialect, hand_seats), seats)
+        return Added(written, len(entries) - len(written))
+
+    async def recorded_hands(self, match_id: str) -> set[int]:
+        """The indices of a match's hands that are recorded; they need not be played again."""
+        query = select(hand_records.c.hand_index).where(hand_records.c.match_id == match_id)
+        async with self._read() as connection:
+            return set((await connection.execute(query)).scalars())
+
+    async def count_hands(self, match_id: str) -> int:
+        """How many of a match's hands are recorded."""
+        query = select(func.count()).select_from(hand_records).where(hand_records.c.match_id == match_id)
+        async with self._read() as connection:
+            return (await connection.execute(query)).scalar_one()
+
+    async def get_record(self, match_id: str, hand_index: int) -> bytes | None:
+        """The canonical line of one hand, without its newline; None while there is none."""
+        query = select(hand_records.c.line).where(
+            hand_records.c.match_id == match_id, hand_records.c.hand_index == hand_index
+        )
+        async with self._read() as connection:
+            line = (await connection.execute(query)).scalar_one_or_none()
+        return None if line is None else line.encode()
+
+    async def records(self, match_id: str, from_hand_index: int = 0) -> AsyncIterator[bytes]:
+        """The canonical lines of a match in the order of its hands, read page by page; it holds nothing meanwhile."""
+        index = hand_records.c.hand_index
+        query = (
+            select(index, hand_records.c.line)
+            .where(hand_records.c.match_id == match_id)
+            .order_by(index)
+            .limit(_LINES_A_PAGE)
+        )
+        more = True
+        while more:
+            async with self._read() as connection:
+                page = (await connection.execute(query.where(index >= from_hand_index))).all()
+            for hand_index, line in page:
+                yield line.encode()
+                from_hand_index = hand_index + 1
+            more = len(page) == _LINES_A_PAGE
+
+    async def totals(self, match_id: str) -> tuple[SeatTotals, ...]:
+        """What each seat of a match has won so far, by seat; empty before the first hand."""
+        digs = hand_seats.c.seat == hand_records.c.digger
+        by_digger, by_defenders = (hand_records.c.winner == word for word in ("DIGGER", "DEFENDERS"))
+        query = (
+            select(
+                func.sum(hand_seats.c.score),
+                func.coalesce(func.sum(hand_seats.c.task_bonus), 0),
+                _count(digs & (by_digger | by_defenders)),
+                _count(digs & by_digger),
+                _count(~digs & by_defenders),
+                _count(hand_seats.c.escaped),
+            )
+            .join_from(hand_seats, hand_records)
+            .where(hand_seats.c.match_id == match_id)
+            .group_by(hand_seats.c.seat)
+            .order_by(hand_seats.c.seat)
+        )
+        async with self._read() as connection:
+            return tuple(SeatTotals(*map(int, row)) for row in await connection.execute(query))
+
+
+def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return func.sum(case((condition, 1), else_=0))
+
+
+async def _match(connection: AsyncConnection, match_id: str) -> Match:
+    row = (await connection.execute(select(matches).where(matches.c.match_id == match_id))).mappings().first()
+    if row is None:
+        raise UnknownMatch(f"match_id: there is no match {match_id}")
+    return match_of(dict(row))
+
+
+@contextmanager
+def _failures_told() -> Iterator[None]:
+    """What the database complains of, in our words; the cause hangs on."""
+    try:
+        yield
+    except IntegrityError as problem:
+        # The only references from outside the batch are those to the match.
+        raise UnknownMatch(f"a record belongs to no match of this store: {_reason(problem)}") from problem
+    except DBAPIError as problem:
+        raise StoreError(f"the store has failed: {_reason(problem)}") from problem
+
+
+def _reason(problem: BaseException) -> str:
+    return str(getattr(problem, "orig", problem))

@@ -1,0 +1,77 @@
+"""The store's tables, in what SQLite and PostgreSQL both understand. A change here needs a migration of its own."""
+
+from typing import Final
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+# Constraints bear names, the same on every database, so that a migration can speak of them.
+NAMES: Final = {
+    "ix": "ix_%(table_name)s_%(column_0_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_name)s",
+    "fk": "fk_%(table_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+metadata = MetaData(naming_convention=NAMES)
+
+matches = Table(
+    "matches",
+    metadata,
+    Column("match_id", Text, primary_key=True),
+    Column("request_id", Text),  # The caller's; absent where nobody gave one.
+    Column("spec", Text, nullable=False),  # What was asked for, as canonical JSON.
+    Column("seed", Text, nullable=False),  # 64 lower-case hex digits.
+    Column("commitment", Text, nullable=False),  # SHA-256 of the seed, in hex.
+    Column("state", Text, nullable=False),  # A word of MatchState.
+    Column("hands", Integer, nullable=False),  # To be played, from 1.
+    Column("created_us", BigInteger, nullable=False),  # Microseconds since 1970, UTC, as all times here.
+    Column("finished_us", BigInteger),  # Absent until a final state.
+    Column("reason", Text),  # Why it was cancelled or failed.
+    UniqueConstraint("request_id"),
+    Index(None, "created_us", "match_id"),  # Pages, newest first.
+    Index(None, "state"),  # What a restart has to go on with.
+)
+
+hand_records = Table(
+    "hand_records",
+    metadata,
+    Column("match_id", Text, ForeignKey(matches.c.match_id, ondelete="CASCADE"), primary_key=True),
+    Column("hand_index", Integer, primary_key=True),
+    Column("attempt", Integer, nullable=False),
+    Column("line", Text, nullable=False),  # The canonical line, the truth; all else here is taken from it, for lists.
+    Column("winner", Text, nullable=False),
+    Column("digger", Integer),  # Absent where the hand ended before there was one, like the stake.
+    Column("stake", Integer),
+    Column("checksum", Text, nullable=False),
+    Column("finished_us", BigInteger, nullable=False),  # When the store got it: a record knows no clock.
+)
+
+hand_seats = Table(
+    "hand_seats",
+    metadata,
+    Column("match_id", Text, primary_key=True),
+    Column("hand_index", Integer, primary_key=True),
+    Column("seat", Integer, primary_key=True),
+    Column("bot", Text, nullable=False),
+    Column("score", Integer, nullable=False),
+    Column("task_bonus", Integer),  # Absent where no task was paid for.
+    Column("escaped", Boolean, nullable=False),
+    ForeignKeyConstraint(
+        ["match_id", "hand_index"], [hand_records.c.match_id, hand_records.c.hand_index], ondelete="CASCADE"
+    ),
+    Index(None, "bot", "match_id"),  # A bot's hands.
+    # Three or four short rows a hand, found by key alone: the key's tree may hold them itself, at half the size.
+    sqlite_with_rowid=False,
+)

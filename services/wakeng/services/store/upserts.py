@@ -1,0 +1,33 @@
+"""The one place where dialects of SQL differ for us: writing what may be there already."""
+
+from collections.abc import Iterable
+
+from sqlalchemy import Table
+from sqlalchemy.dialects import postgresql, sqlite
+
+Insert = sqlite.Insert | postgresql.Insert
+
+
+def insert_new(dialect: str, table: Table) -> Insert:
+    """Inserts rows, but not those that any unique key of the table has already."""
+    return _insert(dialect, table).on_conflict_do_nothing()
+
+
+def insert_or_replace(dialect: str, table: Table, *, newer_by: str | None = None) -> Insert:
+    """Inserts rows, and replaces those of the same primary key; with `newer_by` only where that column has grown."""
+    statement = _insert(dialect, table)
+    key = [column.name for column in table.primary_key]
+    grown = None if newer_by is None else statement.excluded[newer_by] > table.c[newer_by]
+    return statement.on_conflict_do_update(
+        index_elements=key,
+        set_={name: statement.excluded[name] for name in _others(table, key)},
+        where=grown,
+    )
+
+
+def _insert(dialect: str, table: Table) -> Insert:
+    return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
+
+
+def _others(table: Table, key: Iterable[str]) -> list[str]:
+    return [column.name for column in table.columns if column.name not in set(key)]

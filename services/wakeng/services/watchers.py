@@ -1,0 +1,81 @@
+"""Who is told what happens at the tables: the journal and the metrics."""
+
+from collections.abc import Sequence
+
+from wakeng.engine import Fault, RuleSet
+from wakeng.services.journal import Journal
+from wakeng.services.metrics import Metrics
+from wakeng.services.table import Decided, Table
+
+
+class JournalWatcher:
+    """Writes every decision and fault to the journal (docs/protocol.md 8)."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    def hand_started(self, table: Table) -> None:
+        """Nothing; the first decision says which hand it is of."""
+
+    def decided(self, table: Table, decided: Decided) -> None:
+        """One line."""
+        spec = table.spec
+        self._journal.decision(
+            match_id=spec.match_id,
+            hand_index=spec.hand_index,
+            attempt=spec.attempt,
+            seat=decided.seat,
+            bot=spec.names[decided.seat].bot,
+            phase=decided.phase.value,
+            action=decided.action,
+            latency_us=decided.latency_us,
+            fault=decided.fault.value if decided.fault else None,
+            offered=decided.offered,
+            note=decided.note,
+        )
+
+    def faulted(self, table: Table, seat: int, fault: Fault) -> None:
+        """One line."""
+        spec = table.spec
+        self._journal.fault(
+            match_id=spec.match_id,
+            hand_index=spec.hand_index,
+            attempt=spec.attempt,
+            seat=seat,
+            bot=spec.names[seat].bot,
+            fault=fault.value,
+        )
+
+    def hand_ended(self, table: Table) -> None:
+        """Nothing; the record tells it."""
+
+
+class MetricsWatcher:
+    """Counts hands, decisions, latencies and faults, with the labels of each seat bound once."""
+
+    def __init__(self, metrics: Metrics, rules: RuleSet, bots: Sequence[str]) -> None:
+        self._metrics = metrics
+        self._rules = rules.preset
+        self._bots = [metrics.bot(bot) for bot in bots]
+
+    def hand_started(self, table: Table) -> None:
+        """One more table."""
+        self._metrics.tables_running.inc()
+
+    def decided(self, table: Table, decided: Decided) -> None:
+        """Counts it, and its fault."""
+        bot = self._bots[decided.seat]
+        bot.decision(decided.phase, decided.latency_us)
+        if decided.fault is not None:
+            bot.fault(decided.fault)
+
+    def faulted(self, table: Table, seat: int, fault: Fault) -> None:
+        """Counts it."""
+        self._bots[seat].fault(fault)
+
+    def hand_ended(self, table: Table) -> None:
+        """Counts it."""
+        result = table.hand.result
+        assert result is not None
+        self._metrics.tables_running.dec()
+        self._metrics.hand(self._rules, result.winner)
