@@ -170,6 +170,10 @@ class RuleSet:
 
     def overrides(self) -> dict[str, bool | int | str]:
         """The fields that differ from the preset, as plain values."""
+        return dict(self._overrides)
+
+    @cached_property
+    def _overrides(self) -> dict[str, bool | int | str]:
         preset = PRESETS[self.preset]
         return {
             name: _plain(getattr(self, name)) for name in FIELD_TYPES if getattr(self, name) != getattr(preset, name)
