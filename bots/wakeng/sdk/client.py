@@ -36,6 +36,7 @@ class Trouble(Enum):
     DEADLINE = "it did not answer in time"
     NETWORK = "the connection was lost or could not be made"
     OVERSIZE = "its message is over the size limit"
+    FLOOD = "it sends too many messages"
     UNIMPLEMENTED = "it does not implement the call"
     BOT = "it returned an error status of its own"
 
@@ -123,7 +124,7 @@ class BotClient:
             raise CallError(Trouble.BOT, f"its DescribeResponse cannot be read: {error}") from None
 
     async def decide(self, request: bytes, *, within: float) -> bytes:
-        """One encoded DecideRequest, answered by one encoded DecideResponse of at most 64 KiB within so many seconds."""
+        """One encoded DecideRequest, answered by one DecideResponse of at most 64 KiB, `within` seconds."""
         return await self._unary(self._decide, request, within=within, wait_for_ready=False)
 
     async def _unary(

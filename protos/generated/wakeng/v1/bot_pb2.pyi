@@ -217,6 +217,7 @@ class DecideResponse(_message.Message):
     DECISION_ID_FIELD_NUMBER: _builtins.int
     ACTION_FIELD_NUMBER: _builtins.int
     NOTE_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
     decision_id: _builtins.int
     """The decision_id of the question. An id never asked of this bot is the fault STALE; one that expired is counted as
     late. Neither touches a pending decision.
@@ -225,19 +226,29 @@ class DecideResponse(_message.Message):
     """The chosen token. A token that is not legal here is ILLEGAL_ACTION, any other text MALFORMED."""
     note: _builtins.str
     """The author's own remark, such as an evaluation; kept in the record, cut at 200 bytes. Never shown to other seats."""
+    error: _builtins.str
+    """Why the bot could not decide, for its author's eyes; `action` is then not read. It is the fault BOT_ERROR of this
+    decision at once, and of no other. Present only then; cut at 200 bytes.
+    """
     def __init__(
         self,
         *,
         decision_id: _builtins.int = ...,
         action: _builtins.str = ...,
         note: _builtins.str | None = ...,
+        error: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_note", b"_note", "note", b"note"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "_note", b"_note", "error", b"error", "note", b"note"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_note", b"_note", "action", b"action", "decision_id", b"decision_id", "note", b"note"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "_note", b"_note", "action", b"action", "decision_id", b"decision_id", "error", b"error", "note", b"note"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__error: _TypeAlias = _typing.Literal["error"]  # noqa: Y015
+    _WhichOneofArgType__error: _TypeAlias = _typing.Literal["_error", b"_error"]  # noqa: Y015
     _WhichOneofReturnType__note: _TypeAlias = _typing.Literal["note"]  # noqa: Y015
     _WhichOneofArgType__note: _TypeAlias = _typing.Literal["_note", b"_note"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__error) -> _WhichOneofReturnType__error | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__note) -> _WhichOneofReturnType__note | None: ...
 
 Global___DecideResponse: _TypeAlias = DecideResponse  # noqa: Y015

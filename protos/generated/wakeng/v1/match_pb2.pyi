@@ -68,9 +68,9 @@ class SeatSpec(_message.Message):
     REGISTERED_FIELD_NUMBER: _builtins.int
     BUILTIN_FIELD_NUMBER: _builtins.int
     address: _builtins.str
-    """Where it listens: "HOST:PORT" or "unix:PATH"."""
+    """Where it listens: "HOST:PORT". An address that the arena may not dial is PERMISSION_DENIED."""
     registered: _builtins.str
-    """The name of a registered bot. UNIMPLEMENTED while the arena has no registry."""
+    """The name of a registered bot (BotRegistryService). An unknown one is INVALID_ARGUMENT, naming the field."""
     builtin: _builtins.str
     """The name of a bot that comes with the arena, such as "greedy"."""
     def __init__(

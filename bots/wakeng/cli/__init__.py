@@ -1,0 +1,1 @@
+"""The `wakeng` command."""

@@ -1,0 +1,69 @@
+"""`wakeng serve-bot`: a reference bot as a gRPC server, for arenas to play against and for authors to try calls on."""
+
+import os
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from wakeng.sdk.options import ADDRESS
+
+if TYPE_CHECKING:
+    from wakeng.sdk import Bot
+
+SEED_BYTES: Final = 32
+
+
+class BotSeed(click.ParamType):  # type: ignore[type-arg]
+    """A seed of 64 hex digits, or a whole number: 7 is short for the seed that ends in 07."""
+
+    name = "seed"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> bytes:
+        """The seed's 32 bytes."""
+        if isinstance(value, bytes):
+            return value
+        is_hex = len(value) == 2 * SEED_BYTES and set(value) <= set("0123456789abcdefABCDEF")
+        if not is_hex and not (value.isascii() and value.isdecimal() and len(value) <= 18):
+            self.fail(f"{value[:80]!r} is no seed; 64 hex digits, or a number such as 7", param, ctx)
+        return bytes.fromhex(value) if is_hex else int(value).to_bytes(SEED_BYTES, "big")
+
+
+@click.command("serve-bot")
+@click.argument("name")
+@click.option("--listen", type=ADDRESS, required=True, metavar="ADDR", help="HOST:PORT (0: any free) or unix:PATH.")
+@click.option(
+    "--seed", type=BotSeed(), default="0", metavar="HEX|N", help="What its random choices follow from.  [default: 0]"
+)
+@click.option("--until-stdin-closes", is_flag=True, hidden=True)
+def command(name: str, listen: str, seed: bytes, *, until_stdin_closes: bool) -> None:
+    """Serve the built-in bot NAME (see `wakeng bots`) until SIGINT or SIGTERM.
+
+    The first line of standard output is `listening on ADDR`, once it can be called. Its choices follow from the
+    seed and from what it is asked, so it plays the same after a restart.
+
+    \b
+    wakeng serve-bot greedy --listen 127.0.0.1:50051
+    """
+    # gRPC's own log lines say nothing to people that our one line does not; who debugs it sets this otherwise.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    from wakeng.sdk import ListenError, serve
+
+    bot = _create(name, seed)
+    try:
+        serve(bot, listen, until_stdin_closes=until_stdin_closes, announce=_announce)
+    except ListenError as problem:
+        raise click.BadParameter(str(problem), param_hint="'--listen'") from None
+
+
+def _create(name: str, seed: bytes) -> "Bot":
+    from wakeng.bots import UnknownBot, create
+
+    try:
+        return create(name, seed)
+    except UnknownBot as problem:
+        raise click.BadParameter(str(problem), param_hint="'NAME'") from None
+
+
+def _announce(address: str) -> None:
+    """For programs that start bots: echo flushes, so that the line is out at once."""
+    click.echo(f"listening on {address}")
