@@ -1,47 +1,72 @@
 """The arena of one process: what all matches share, and how one match is played from its spec to its last record."""
 
 import asyncio
-import contextlib
 import time
-from collections.abc import Callable, Sequence
-from importlib.metadata import version
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 import orjson
 
 from wakeng.bots import REFERENCE_BOTS, create
-from wakeng.engine import derive
+from wakeng.engine import RuleSet, derive
 from wakeng.services.deadlines import Deadlines
 from wakeng.services.journal import Journal
 from wakeng.services.local import local
+from wakeng.services.loopback import loopback_works
 from wakeng.services.metrics import Metrics
 from wakeng.services.processes import BotProcess
 from wakeng.services.remote import remote
+from wakeng.services.roster import Chair, Roster
 from wakeng.services.runner import MatchRunner, Record, Watcher
 from wakeng.services.seat import Ids, Opener, Seat, Transport
-from wakeng.services.spec import MatchSpec, SeatKind, SeatSpec, SpecError
+from wakeng.services.spec import MatchSpec, SeatKind, SeatSpec, SpecError, TimeControl
 from wakeng.services.store import MatchState, RecordWriter, Store
 from wakeng.services.tally import Tally
 from wakeng.services.watchers import JournalWatcher, MetricsWatcher
 
-ARENA_VERSION: Final = version("wakeng")
 _PROCESS_START_S: Final = 30.0
 """A built-in bot's process comes up before its ready budget begins; importing Python code is not thinking."""
 
 
 class Arena:
-    """Store, journal, metrics, clock and ids of one process."""
+    """What all matches of a process share: store, journal, metrics, clock, ids and the roster of bots."""
 
-    def __init__(self, *, store: Store, journal: Journal, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        *,
+        store: Store,
+        journal: Journal,
+        metrics: Metrics,
+        loopback: Callable[[], Awaitable[bool]] = loopback_works,
+    ) -> None:
         self.store = store
         self.journal = journal
         self.metrics = metrics
         self.deadlines = Deadlines(asyncio.get_running_loop())
-        self.ids = Ids(int(time.time()))
+        self.roster = Roster(
+            ids=Ids(int(time.time())), deadlines=self.deadlines, metrics=metrics, on_outage=self._outage
+        )
+        self.runners: set[MatchRunner] = set()
+        self._loopback = loopback
+        self._probe: asyncio.Task[None] | None = None
 
     def close(self) -> None:
         """Forget all deadlines; store and journal are the caller's."""
         self.deadlines.close()
+        if self._probe is not None:
+            self._probe.cancel()
+
+    def _outage(self) -> None:
+        """Several bots were lost at once: see whether the arena can reach itself."""
+        if self._probe is None or self._probe.done():
+            self._probe = asyncio.get_running_loop().create_task(self._probe_itself())
+
+    async def _probe_itself(self) -> None:
+        if await self._loopback():
+            return
+        lost = self.roster.lost_seats()
+        for runner in self.runners:
+            runner.void_waiting(lost, "several bots were lost at once, and the arena could not reach itself")
 
 
 class MatchRun:
@@ -60,7 +85,8 @@ class MatchRun:
         check_bots(spec.seats)
         self.spec = spec
         self.tally = Tally(spec.rules.players)
-        self.seats: list[Seat] = []
+        self.chairs: list[Chair] = []
+        """By place; places with the same bot share theirs."""
         self.runner: MatchRunner | None = None
         self._arena = arena
         self._in_process = in_process
@@ -73,6 +99,7 @@ class MatchRun:
         self._on_taken_up = on_taken_up
         self._writer = RecordWriter(arena.store)
         self._processes: list[BotProcess] = []
+        self._keys: list[str] = []
         self.stopping = False
 
     async def play(self) -> Tally:
@@ -86,24 +113,33 @@ class MatchRun:
         finished = frozenset(await store.recorded_hands(spec.match_id))
         if finished:
             await self._take_up()
-        try:
-            await self._start_seats()
-            self.runner = MatchRunner(
-                spec,
-                self.seats,
-                watchers=self._watchers,
-                on_record=self._keep,
-                room=self._room,
-                finished_hands=finished,
-            )
-            if self.stopping:
-                self.runner.stop()
-            await self.runner.run()
-        finally:
-            await self._settle()
+        with self._arena.metrics.matches_running.track_inprogress():
+            try:
+                await self._seat_bots()
+                await self._run(finished)
+            finally:
+                await self._settle()
         if self.tally.hands == spec.hands:
             await store.set_state(spec.match_id, MatchState.FINISHED)
         return self.tally
+
+    async def _run(self, finished: frozenset[int]) -> None:
+        runner = MatchRunner(
+            self.spec,
+            self.chairs,
+            watchers=self._watchers,
+            on_record=self._keep,
+            room=self._writer.room,
+            finished_hands=finished,
+        )
+        self.runner = runner
+        if self.stopping:
+            runner.stop()
+        self._arena.runners.add(runner)
+        try:
+            await runner.run()
+        finally:
+            self._arena.runners.discard(runner)
 
     def stop(self) -> None:
         """Begin no further hand; `play` returns when those in play are over."""
@@ -112,12 +148,15 @@ class MatchRun:
             self.runner.stop()
 
     async def _settle(self) -> None:
-        """Whatever happened: the records reach the store, the journal its file, and the bots are let go."""
-        with contextlib.ExitStack() as errors:
-            errors.callback(self._arena.journal.flush)
-            await asyncio.gather(*(seat.close() for seat in set(self.seats)))
+        """Whatever happened: the bots are let go, and the records reach the store and the journal its file."""
+        try:
+            await asyncio.gather(*(self._arena.roster.leave(key) for key in self._keys))
             await asyncio.gather(*(process.stop() for process in self._processes))
-            await self._writer.close()
+        finally:
+            try:
+                await self._writer.close()
+            finally:
+                self._arena.journal.flush()
 
     async def _take_up(self) -> None:
         async for line in self._arena.store.records(self.spec.match_id):
@@ -130,43 +169,33 @@ class MatchRun:
         self._writer.put(record)
         self._on_record(record)
 
-    async def _room(self) -> None:
-        await self._writer.room()
-
     # Seats ----------------------------------------------------------------------------------------------------------
 
-    async def _start_seats(self) -> None:
-        """One seat per bot: places with the same address share theirs."""
-        shared: dict[str, Seat] = {}
-        for place, seat_spec in enumerate(self.spec.seats):
-            key = seat_spec.bot if seat_spec.kind is SeatKind.ADDRESS else str(place)
-            if key not in shared:
-                shared[key] = self._seat(place, seat_spec)
-            self.seats.append(shared[key])
-        await asyncio.gather(*(seat.start() for seat in shared.values()))
+    async def _seat_bots(self) -> None:
+        """One chair per bot: places with the same address share theirs; then make all ready, side by side."""
+        chairs: dict[str, Chair] = {}
+        for place, seat in enumerate(self.spec.seats):
+            key = seat.bot if seat.kind is SeatKind.ADDRESS else f"{self.spec.match_id}/{place}"
+            if key not in chairs:
+                self._keys.append(key)
+                shared = self._arena.roster.take(key, seat.bot, self._opener(place, seat))
+                chairs[key] = Chair(shared, max_escapes=self.spec.max_escapes)
+            self.chairs.append(chairs[key])
+        await asyncio.gather(*(chair.make_ready(self.spec.rules, self.spec.time_control) for chair in chairs.values()))
 
-    def _seat(self, place: int, seat_spec: SeatSpec) -> Seat:
-        return Seat(
-            seat_spec.bot,
-            self._opener(place, seat_spec),
-            ids=self._arena.ids,
-            deadlines=self._arena.deadlines,
-            time_control=self.spec.time_control,
-        )
-
-    def _opener(self, place: int, seat_spec: SeatSpec) -> Opener:
-        if seat_spec.kind is SeatKind.ADDRESS:
-            return remote(seat_spec.bot, rules=self.spec.rules, arena_version=ARENA_VERSION)
+    def _opener(self, place: int, seat: SeatSpec) -> Opener:
+        if seat.kind is SeatKind.ADDRESS:
+            return remote(seat.bot)
         seed = derive(self.spec.seed, "bot", place)
         if self._in_process:
-            return local(create(seat_spec.bot, seed))
-        return self._process_opener(seat_spec.bot, seed)
+            return local(create(seat.bot, seed))
+        return self._process_opener(seat.bot, seed)
 
     def _process_opener(self, name: str, seed: bytes) -> Opener:
-        async def open_(seat: Seat) -> Transport:
+        async def open_(seat: Seat, rules: RuleSet, time_control: TimeControl) -> Transport:
             process = await BotProcess.start(name, seed=seed, within=_PROCESS_START_S)
             self._processes.append(process)
-            return await remote(process.address, rules=self.spec.rules, arena_version=ARENA_VERSION)(seat)
+            return await remote(process.address)(seat, rules, time_control)
 
         return open_
 

@@ -6,6 +6,9 @@
         SchemaError               the database's schema is not the one this version works with
         UnknownMatch              no such match
         MatchExists               the id, or the request's id, is taken by another match
+        UnknownBot                no bot of that name is registered
+        BotExists                 the name is taken by another bot
+        UnknownToken              no token has an id that begins so, or more than one has
         BadPageToken              a text that no page gave
       LineFileError               a file of lines cannot be opened or written: records, journal
       MetricsError                the metrics cannot be served where they were asked for
@@ -36,6 +39,18 @@ class UnknownMatch(StoreError):
 
 class MatchExists(StoreError):
     """The match's id, or that of the request, was given to another match before."""
+
+
+class UnknownBot(StoreError):
+    """No bot of that name is registered."""
+
+
+class BotExists(StoreError):
+    """The name is taken by another registered bot."""
+
+
+class UnknownToken(StoreError):
+    """No token has an id that begins so, or more than one has."""
 
 
 class BadPageToken(StoreError):

@@ -97,6 +97,10 @@ class MatchFeed:
             )
         )
 
+    def hand_voided(self, table: Table, reason: str) -> None:
+        """Nothing: the hand begins again, as another attempt."""
+        del self._told[table.spec.hand_index]
+
     def recorded(self, record: Mapping[str, Any]) -> None:
         """A hand played before this process began: its events are told from its record."""
         index, attempt, result = record["hand_index"], record["attempt"], record["result"]

@@ -4,22 +4,28 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Coroutine, Sequence
 
-from wakeng.engine import Fault
+from wakeng.engine import Fault, RuleSet
 from wakeng.sdk.bot import Bot
 from wakeng.sdk.decision import Answer, Choice, Decision
 from wakeng.services.requests import decide_request
 from wakeng.services.seat import Opener, Question, Seat, Transport
+from wakeng.services.spec import TimeControl
 from wakeng.services.table import escape
 
 
 def local(bot: Bot) -> Opener:
     """An opener for a bot object."""
 
-    async def open_(seat: Seat) -> Transport:
+    async def open_(seat: Seat, rules: RuleSet, time_control: TimeControl) -> Transport:
         ready = bot.ready()
         if inspect.isawaitable(ready):
             await ready
-        seat.describe(version=bot.version, max_decisions=bot.max_decisions, wants_legal_actions=bot.wants_legal_actions)
+        seat.describe(
+            version=bot.version,
+            max_tables=bot.max_tables,
+            max_decisions=bot.max_decisions,
+            wants_legal_actions=bot.wants_legal_actions,
+        )
         return LocalTransport(seat, bot)
 
     return open_

@@ -89,6 +89,11 @@ class Metrics:
         self.hands = Counter(
             "wakeng_hands", "Hands that ended, by preset and by winner.", ["rules", "winner"], registry=registry
         )
+        self.hands_voided = Counter(
+            "wakeng_hands_voided",
+            "Hands given up for a failure of the arena's own, and played again.",
+            registry=registry,
+        )
         self.faults = Counter(
             "wakeng_faults", "Faults, by bot and kind (docs/protocol.md 7).", ["bot", "fault"], registry=registry
         )

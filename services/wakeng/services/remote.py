@@ -9,60 +9,85 @@ from wakeng.engine import Fault, RuleSet
 from wakeng.sdk.client import BotClient, CallError, Trouble
 from wakeng.sdk.wire import rules_message
 from wakeng.services.seat import NotReady, Opener, Seat, Transport
-from wakeng.services.stream import StreamTransport
+from wakeng.services.spec import TimeControl
+from wakeng.services.stream import Greeter, StreamTransport
 from wakeng.services.unary import UnaryTransport
+from wakeng.services.version import ARENA_VERSION
 from wakeng.v1 import bot_pb2, rules_pb2
 
 PROTOCOL_VERSION: Final = 1
+MOST_VERSION: Final = 100
 
 
-def remote(
-    address: str, *, rules: RuleSet, arena_version: str, credentials: grpc.ChannelCredentials | None = None
-) -> Opener:
+def remote(address: str, *, credentials: grpc.ChannelCredentials | None = None) -> Opener:
     """An opener for the bot at an address."""
 
-    async def open_(seat: Seat) -> Transport:
+    async def open_(seat: Seat, rules: RuleSet, time_control: TimeControl) -> Transport:
         client = BotClient(address, credentials=credentials)
-        budget = seat.time_control.ready_ms / 1000
+        budget = time_control.ready_ms / 1000
+        greeter = _greeter(seat, client)
         try:
             async with asyncio.timeout(budget):
-                await _describe(seat, client, rules=rules, arena_version=arena_version, budget=budget)
-                return await _connect(seat, client)
+                await greeter(rules, time_control)
+                return await _connect(seat, client, greeter)
         except TimeoutError:
-            reason = f"{address} was not ready within {seat.time_control.ready_ms} ms"
+            reason = NotReady(Fault.NOT_READY, f"{address} was not ready within {time_control.ready_ms} ms")
         except CallError as error:
-            reason = f"{address}: {error}"
+            reason = NotReady(Fault.NOT_READY, f"{address}: {error}")
+        except NotReady as error:
+            reason = error
         await client.close()
-        raise NotReady(Fault.NOT_READY, reason)
+        raise reason
 
     return open_
 
 
-async def _describe(seat: Seat, client: BotClient, *, rules: RuleSet, arena_version: str, budget: float) -> None:
-    request = bot_pb2.DescribeRequest(
-        protocol_version=PROTOCOL_VERSION,
-        arena_version=arena_version,
-        rules=rules_message(rules),
-        time_control=rules_pb2.TimeControl(**seat.time_control.to_dict()),
-    )
-    answer = await client.describe(request, within=budget)
-    if answer.protocol_version != PROTOCOL_VERSION:
-        raise CallError(Trouble.BOT, f"it speaks protocol version {answer.protocol_version}, not {PROTOCOL_VERSION}")
-    if answer.presets and rules.preset not in answer.presets:
-        raise CallError(Trouble.BOT, f"it does not play {rules.preset}")
-    seat.describe(
-        version=answer.version[:100],
-        max_decisions=answer.max_decisions if answer.HasField("max_decisions") else 256,
-        wants_legal_actions=answer.wants_legal_actions if answer.HasField("wants_legal_actions") else True,
-    )
+def _greeter(seat: Seat, client: BotClient) -> Greeter:
+    async def greet(rules: RuleSet, time_control: TimeControl) -> None:
+        request = bot_pb2.DescribeRequest(
+            protocol_version=PROTOCOL_VERSION,
+            arena_version=ARENA_VERSION,
+            rules=rules_message(rules),
+            time_control=rules_pb2.TimeControl(**time_control.to_dict()),
+        )
+        try:
+            answer = await client.describe(request, within=time_control.ready_ms / 1000)
+        except CallError as error:
+            raise NotReady(Fault.NOT_READY, f"{client.address}: {error}") from None
+        take_description(seat, answer)
+        check_rules(answer, rules)
+
+    return greet
 
 
-async def _connect(seat: Seat, client: BotClient) -> Transport:
-    stream = StreamTransport(seat, client)
+async def _connect(seat: Seat, client: BotClient, greeter: Greeter) -> Transport:
+    stream = StreamTransport(seat, client, greeter)
     try:
         await stream.open()
     except CallError as error:
         if error.trouble is not Trouble.UNIMPLEMENTED:
             raise
-        return UnaryTransport(seat, client)
+        return UnaryTransport(seat, client, greeter)
     return stream
+
+
+def take_description(seat: Seat, answer: bot_pb2.DescribeResponse) -> None:
+    """What a bot says of itself; NotReady if it speaks another protocol."""
+    if answer.protocol_version != PROTOCOL_VERSION:
+        spoken = f"it speaks protocol version {answer.protocol_version}, this arena {PROTOCOL_VERSION}"
+        raise NotReady(Fault.NOT_READY, f"{seat.name.bot}: {spoken}")
+    seat.describe(
+        version=answer.version[:MOST_VERSION],
+        max_tables=answer.max_tables if answer.HasField("max_tables") else 1_024,
+        max_decisions=answer.max_decisions if answer.HasField("max_decisions") else 256,
+        wants_legal_actions=answer.wants_legal_actions if answer.HasField("wants_legal_actions") else True,
+    )
+
+
+def check_rules(answer: bot_pb2.DescribeResponse, rules: RuleSet) -> None:
+    """NotReady if the bot says that it does not play these rules."""
+    if answer.presets and rules.preset not in answer.presets:
+        raise NotReady(Fault.NOT_READY, f"{answer.name[:80]!r} does not play {rules.preset}")
+    strange = sorted(set(rules.overrides()) - set(answer.override_fields)) if answer.override_fields else []
+    if strange:
+        raise NotReady(Fault.NOT_READY, f"{answer.name[:80]!r} does not understand {', '.join(strange)}")

@@ -1,10 +1,12 @@
 """Errors of the arena's own services: a canonical status with a reason, and the field where there is one."""
 
+import math
 from typing import Any, NoReturn
 
 import grpc
 import grpc.aio
-from google.protobuf import any_pb2
+from google.protobuf import any_pb2, duration_pb2
+from google.protobuf.message import Message
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
@@ -13,21 +15,30 @@ DOMAIN = "wakeng"
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
-async def refuse(context: Context, code: int, reason: str, message: str, *, field: str = "") -> NoReturn:
-    """End the call with a google.rpc.Status: ErrorInfo (domain `wakeng`, upper-case reason), BadRequest for a field."""
-    status = status_pb2.Status(code=code, message=message)
-    info = any_pb2.Any()
-    info.Pack(error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN))
-    status.details.append(info)
+async def refuse(
+    context: Context, code: int, reason: str, message: str, *, field: str = "", retry_after_s: float | None = None
+) -> NoReturn:
+    """End the call with a google.rpc.Status: ErrorInfo (domain `wakeng`, upper-case reason), BadRequest for a field,
+    RetryInfo where it is worth while to ask again.
+    """
+    details: list[Message] = [error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN)]
     if field:
-        bad = any_pb2.Any()
         violation = error_details_pb2.BadRequest.FieldViolation(field=field, description=message)
-        bad.Pack(error_details_pb2.BadRequest(field_violations=[violation]))
-        status.details.append(bad)
-    rich = rpc_status.to_status(status)
+        details.append(error_details_pb2.BadRequest(field_violations=[violation]))
+    if retry_after_s is not None:
+        delay = duration_pb2.Duration()
+        delay.FromMilliseconds(max(1, math.ceil(retry_after_s * 1000)))
+        details.append(error_details_pb2.RetryInfo(retry_delay=delay))
+    rich = rpc_status.to_status(status_pb2.Status(code=code, message=message, details=map(_packed, details)))
     context.set_trailing_metadata(rich.trailing_metadata)
     await context.abort(rich.code, rich.details, rich.trailing_metadata)
     raise AssertionError("abort raises")
+
+
+def _packed(detail: Message) -> any_pb2.Any:
+    packed = any_pb2.Any()
+    packed.Pack(detail)
+    return packed
 
 
 async def invalid(context: Context, field: str, message: str) -> NoReturn:

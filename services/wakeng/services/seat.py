@@ -19,13 +19,14 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Final, Protocol
 
-from wakeng.engine import Fault
+from wakeng.engine import Fault, RuleSet
 from wakeng.services.deadlines import Deadlines
 from wakeng.services.spec import TimeControl
-from wakeng.services.table import Name, Table
+from wakeng.services.table import Name, Table, escape
 from wakeng.services.window import Window
 
 MOST_PER_MESSAGE: Final = 256
+DEFAULT_MAX_TABLES: Final = 1_024
 _REMEMBERED: Final = 4096
 """How many ids that were given up are known by name."""
 _LAG_TOLERATED: Final = 0.001
@@ -37,11 +38,17 @@ class Asker(Protocol):
 
     table: Table
 
+    def noted(self, fault: Fault) -> None:
+        """The bot did something wrong beside the question."""
+
     def answered(self, action: str, *, latency_us: int, network_us: int, note: str | None) -> None:
         """The bot answered, after so long, of which so much is the network's and not charged."""
 
     def failed(self, fault: Fault, *, latency_us: int, network_us: int, offered: str | None = None) -> None:
         """The bot did not."""
+
+    def voided(self, reason: str) -> None:
+        """The arena itself failed to ask; the hand cannot go on."""
 
 
 class Question:
@@ -81,15 +88,6 @@ class Ids:
         return self._next
 
 
-class Counters:
-    """What a seat counts besides faults of decisions."""
-
-    __slots__ = ("late", "stale")
-
-    def __init__(self) -> None:
-        self.late = self.stale = 0
-
-
 class NotReady(Exception):
     """No hand can be played with this bot; `fault` is what its forfeited hands are recorded with."""
 
@@ -109,6 +107,9 @@ class Transport(ABC):
     async def close(self) -> None:
         """Let the bot go."""
 
+    async def greet(self, rules: RuleSet, time_control: TimeControl) -> None:
+        """Tell the bot of another match; NotReady if it cannot play it, or is not there."""
+
     def may_send(self, batches_in_flight: int) -> bool:
         """Whether another batch may leave now."""
         return True
@@ -120,30 +121,46 @@ class Transport(ABC):
         """Tell the bot that a hand is over."""
 
 
-Opener = Callable[["Seat"], Awaitable[Transport]]
-"""Makes the bot ready and says how it is reached; NotReady if it is not within its budget."""
+Opener = Callable[["Seat", RuleSet, TimeControl], Awaitable[Transport]]
+"""Makes a bot ready for a match of these rules and says how it is reached; NotReady if it is not within its budget."""
+
+
+class Counts(Protocol):
+    """Where a seat counts answers that nobody awaits."""
+
+    def late(self, count: int = 1) -> None:
+        """An answer to a question that was given up."""
+
+    def stale(self, count: int = 1) -> None:
+        """An answer to a question never asked."""
 
 
 class Seat:
-    """One bot, shared by all its tables; see the module's theory. `start` it before the first question."""
+    """One bot, shared by all its tables and matches; see the module's theory."""
 
-    def __init__(self, name: str, opener: Opener, *, ids: Ids, deadlines: Deadlines, time_control: TimeControl) -> None:
+    def __init__(self, name: str, opener: Opener, *, ids: Ids, deadlines: Deadlines, counts: Counts) -> None:
         self.name = Name(name)
-        self.time_control = time_control
-        self.not_ready: NotReady | None = None
-        """Why no hand can be played with this bot, None while one can."""
-        self.counters = Counters()
-        self.on_fault: Callable[[Fault, str], None] = lambda fault, reason: None
-        """Told of faults outside decisions."""
+        self.max_tables = DEFAULT_MAX_TABLES
+        """Hands it can have in play at once, by its own word."""
+        self.in_play = 0
+        """Hands it has in play: its leases."""
+        self.on_free: set[Callable[[], None]] = set()
+        """Called when a lease is given back."""
+        self.on_lost: Callable[[Seat], None] = lambda seat: None
+        """Called when its connection is lost."""
         self.wants_legal_actions = True
+        self.draining_since: float | None = None
+        """When the bot asked for no new hands; None if it did not."""
         self.allowance = 0.0
         """The network's share of every answer's time in seconds, not charged to the bot."""
         self.loop = asyncio.get_running_loop()
         self._opener = opener
+        self._opening = asyncio.Lock()
         self._transport: Transport | None = None
         self._ids = ids
         self._deadlines = deadlines
-        self._window = Window(move=time_control.move_ms / 1000)
+        self._counts = counts
+        self._window = Window()
         self._pending: deque[Question] = deque()
         self._outstanding: dict[int, Question] = {}
         self._batches: list[Batch] = []
@@ -152,13 +169,14 @@ class Seat:
         self._flush_due = False
         self._up = True
 
-    async def start(self) -> None:
-        """Make the bot ready within its budget, or set `not_ready`."""
-        try:
-            self._transport = await self._opener(self)
-            self.not_ready = None
-        except NotReady as reason:
-            self.not_ready = reason
+    async def make_ready(self, rules: RuleSet, time_control: TimeControl) -> None:
+        """Reach the bot and tell it what will be played; NotReady if that is not done within its budget."""
+        async with self._opening:
+            if self._transport is None:
+                self._transport = await self._opener(self, rules, time_control)
+            else:
+                await self._transport.greet(rules, time_control)
+        self._window.bound(time_control.move_ms / 1000)
 
     async def close(self) -> None:
         """Let the bot go; questions still open get no answer any more."""
@@ -168,10 +186,28 @@ class Seat:
         if self._transport is not None:
             await self._transport.close()
 
-    def describe(self, *, version: str, max_decisions: int, wants_legal_actions: bool) -> None:
+    # Leases ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def free(self) -> bool:
+        """Whether the bot takes another hand."""
+        return self.in_play < self.max_tables and self.draining_since is None
+
+    def lease(self) -> None:
+        """One more hand in play; to be taken before the deal."""
+        self.in_play += 1
+
+    def give_back(self) -> None:
+        """A hand is over."""
+        self.in_play -= 1
+        for wake in list(self.on_free):
+            wake()
+
+    def describe(self, *, version: str, max_tables: int, max_decisions: int, wants_legal_actions: bool) -> None:
         """What the bot says of itself."""
         self.name = Name(self.name.bot, version)
         self.wants_legal_actions = wants_legal_actions
+        self.max_tables = max(1, max_tables)
         self._window.cap(max_decisions)
 
     @property
@@ -234,7 +270,12 @@ class Seat:
             question.tries += 1
         self._watch(batch)
         assert self._transport is not None
-        self._transport.transmit(questions)
+        try:
+            self._transport.transmit(questions)
+        except Exception as error:
+            for question in questions:
+                self._take(question.id)
+                question.asker.voided(f"{type(error).__name__}: {error}")
 
     # Answers --------------------------------------------------------------------------------------------------------
 
@@ -242,15 +283,29 @@ class Seat:
         """One answer; False where its id is not awaited: late if it expired, stale if it was never asked."""
         question = self._take(decision_id)
         if question is None:
-            if decision_id in self._expired:
-                self.counters.late += 1
-            else:
-                self.counters.stale += 1
-                self.on_fault(Fault.STALE, "an answer to a decision never asked")
+            self._unawaited(decision_id)
             return False
         latency = int(1e6 * (now - question.sent))
         question.asker.answered(action, latency_us=latency, network_us=int(1e6 * self.allowance), note=note)
         return True
+
+    def take_error(self, decision_id: int, reason: str) -> bool:
+        """The bot says that it could not decide; False where the id is not awaited."""
+        question = self._outstanding.get(decision_id)
+        if question is None:
+            self._unawaited(decision_id)
+            return False
+        self.fail(question, Fault.BOT_ERROR, offered=escape(reason))
+        return True
+
+    def _unawaited(self, decision_id: int) -> None:
+        """Late answers cost nothing further; a stale one stands in the record of the hand that waits longest."""
+        if decision_id in self._expired:
+            self._counts.late()
+            return
+        self._counts.stale()
+        if waiting := self.oldest_in_flight():
+            waiting[0].asker.noted(Fault.STALE)
 
     def received(self, count: int, now: float) -> None:
         """So many answers came in together."""
@@ -277,7 +332,7 @@ class Seat:
             del self._expired[next(iter(self._expired))]
         if question.lost_at is not None:
             self._spend_reconnect(question, now)
-        latency = int(1e6 * (now - question.sent))
+        latency = max(0, int(1e6 * (now - question.sent)))
         question.asker.failed(fault, latency_us=latency, network_us=int(1e6 * self.allowance), offered=offered)
 
     def oldest_in_flight(self) -> list[Question]:
@@ -340,12 +395,24 @@ class Seat:
         """The transport lost the bot; it goes on trying."""
         self._up = False
         now = self.loop.time()
-        for question in list(self._outstanding.values()):
+        for question in self._outstanding.values():
             question.sent_before_loss = True
             self._lose(question, now)
         self._drop_batches()
-        self._hold(list(self._outstanding.values()))
+        self._hold(self.outstanding())
         self._wait_for_connection()
+        self.on_lost(self)
+
+    def pause(self) -> None:
+        """The fault may be the arena's: the clocks of what waits stand still, for one reconnect budget, once a hand."""
+        for question in self._outstanding.values():
+            table = question.asker.table
+            if question.lost_at is not None and not table.paused:
+                table.paused = True
+                standing = table.spec.time_control.reconnect_ms / 1000
+                question.sent += standing
+                question.lost_at += standing
+                question.deadline += standing
 
     def _wait_for_connection(self) -> None:
         """Questions asked while the bot is away: their clocks run, and their hand's reconnect budget with them."""
@@ -383,6 +450,8 @@ class Seat:
         questions = list(self._outstanding.values())
         for question in questions:
             if question.lost_at is not None:
+                unused = max(0.0, question.lost_at - now)  # Of a pause, which ends when the bot is back.
+                question.sent -= unused
                 self._spend_reconnect(question, now)
                 question.lost_at = None
                 question.deadline = question.sent + self.allowance + question.asker.table.budget_us / 1e6
@@ -394,4 +463,4 @@ class Seat:
     def _spend_reconnect(self, question: Question, now: float) -> None:
         assert question.lost_at is not None
         table = question.asker.table
-        table.spend_reconnect(table.seat, int((now - question.lost_at) * 1e6))
+        table.spend_reconnect(table.seat, max(0, int((now - question.lost_at) * 1e6)))

@@ -82,6 +82,7 @@ class Table:
         "hand",
         "last",
         "parting_fault",
+        "paused",
         "reconnect_us",
         "spec",
     )
@@ -101,6 +102,8 @@ class Table:
         """How each seat's previous decision went; the bot is told."""
         self.parting_fault: Fault | None = None
         """What made a seat leave."""
+        self.paused = False
+        """Whether the clocks stood still once already, for a failure that may have been the arena's."""
         self._strikes = [0] * players
         self._latencies: list[int] = []
         self._extras: dict[int, dict[str, str]] = {}

@@ -6,10 +6,12 @@ from typing import Final
 
 from google.protobuf.message import DecodeError
 
-from wakeng.engine import Fault
+from wakeng.engine import Fault, RuleSet
 from wakeng.sdk.client import BotClient, CallError, Trouble
 from wakeng.services.requests import decide_request
 from wakeng.services.seat import Question, Seat, Transport
+from wakeng.services.spec import TimeControl
+from wakeng.services.stream import Greeter
 from wakeng.services.table import escape
 from wakeng.v1 import bot_pb2
 
@@ -27,12 +29,17 @@ _FAULTS: Final = {
 class UnaryTransport(Transport):
     """Every question is a call of its own."""
 
-    def __init__(self, seat: Seat, client: BotClient) -> None:
+    def __init__(self, seat: Seat, client: BotClient, greeter: Greeter) -> None:
         self._seat = seat
         self._client = client
+        self._greeter = greeter
         self._tasks: set[asyncio.Task[None]] = set()
         self._backoff = 0.0
         self._closing = False
+
+    async def greet(self, rules: RuleSet, time_control: TimeControl) -> None:
+        """Describe the next match to the bot."""
+        await self._greeter(rules, time_control)
 
     def transmit(self, questions: list[Question]) -> None:
         """Start the calls."""
@@ -61,7 +68,11 @@ class UnaryTransport(Transport):
         else:
             self._backoff = 0.0
             now = self._seat.loop.time()
-            taken = self._seat.take_answer(answer.decision_id or asked, answer.action, answer.note or None, now)
+            answered = answer.decision_id or asked
+            if answer.HasField("error"):
+                taken = self._seat.take_error(answered, answer.error)
+            else:
+                taken = self._seat.take_answer(answered, answer.action, answer.note or None, now)
             self._seat.received(int(taken), now)
 
     def _failed(self, question: Question, error: CallError) -> None:

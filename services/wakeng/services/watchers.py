@@ -49,6 +49,18 @@ class JournalWatcher:
     def hand_ended(self, table: Table) -> None:
         """Nothing; the record tells it."""
 
+    def hand_voided(self, table: Table, reason: str) -> None:
+        """One line: a voided hand has no record."""
+        spec = table.spec
+        self._journal.event(
+            "hand_voided",
+            match_id=spec.match_id,
+            hand_index=spec.hand_index,
+            attempt=spec.attempt,
+            fault=Fault.ARENA_ERROR.value,
+            reason=reason,
+        )
+
 
 class MetricsWatcher:
     """Counts hands, decisions, latencies and faults, with the labels of each seat bound once."""
@@ -79,3 +91,8 @@ class MetricsWatcher:
         assert result is not None
         self._metrics.tables_running.dec()
         self._metrics.hand(self._rules, result.winner)
+
+    def hand_voided(self, table: Table, reason: str) -> None:
+        """Counts it."""
+        self._metrics.tables_running.dec()
+        self._metrics.hands_voided.inc()

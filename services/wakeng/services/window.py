@@ -20,12 +20,17 @@ _WEIGHT: Final = 0.2
 class Window:
     """The limit of outstanding decisions. Times are seconds."""
 
-    def __init__(self, *, move: float, most: int = MOST) -> None:
-        self._target = _SHARE * move
+    def __init__(self, *, most: int = MOST) -> None:
+        self._target: float | None = None
         self._most = most
         self._service: float | None = None
         self._busy_since = 0.0
         self.limit = min(START, self._most)
+
+    def bound(self, move: float) -> None:
+        """A move budget in seconds; where a bot plays several matches the shortest counts."""
+        target = _SHARE * move
+        self._target = target if self._target is None else min(self._target, target)
 
     def cap(self, most: int) -> None:
         """The bot's own word on how many it takes."""
@@ -42,5 +47,7 @@ class Window:
         sample = max(0.0, now - self._busy_since) / count
         self._busy_since = now
         self._service = sample if self._service is None else self._service + _WEIGHT * (sample - self._service)
-        affordable = self._most if self._service <= 0 else int(self._target / self._service)
+        affordable = self._most
+        if self._target is not None and self._service > 0:
+            affordable = int(self._target / self._service)
         self.limit = max(1, min(self._most, affordable, 2 * self.limit))

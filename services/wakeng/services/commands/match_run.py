@@ -75,7 +75,7 @@ async def play(spec: MatchSpec, *, db: str, records: Path | None, journal: Path,
         if run_.tally.hands < spec.hands:
             await store.set_state(spec.match_id, MatchState.CANCELLED, reason="interrupted")
         seconds = time.monotonic() - began
-        not_ready = {i: str(seat.not_ready) for i, seat in enumerate(run_.seats) if seat.not_ready}
+        not_ready = {place: chair.not_ready for place, chair in enumerate(run_.chairs) if chair.not_ready}
     return Outcome(spec, run_.tally, seconds, db, journal, records, not_ready)
 
 

@@ -1,21 +1,28 @@
-"""The store: matches and the records of their hands, in SQLite by default; the records' lines are the truth."""
+"""The store: matches, the records of their hands, bots and tokens, in SQLite by default; the lines are the truth."""
 
+from wakeng.services.store.bots import BotPage, NewBot, RegisteredBot
 from wakeng.services.store.recordfile import RecordFile
 from wakeng.services.store.rows import Added, Entry, Match, MatchState, Page, SeatTotals
 from wakeng.services.store.schema import downgrade, newest_schema
 from wakeng.services.store.store import Store
+from wakeng.services.store.tokens import Role, StoredToken
 from wakeng.services.store.writer import RecordWriter
 
 __all__ = [
     "Added",
+    "BotPage",
     "Entry",
     "Match",
     "MatchState",
+    "NewBot",
     "Page",
     "RecordFile",
     "RecordWriter",
+    "RegisteredBot",
+    "Role",
     "SeatTotals",
     "Store",
+    "StoredToken",
     "downgrade",
     "newest_schema",
 ]

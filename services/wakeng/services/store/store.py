@@ -4,22 +4,21 @@
 what is there already changes nothing and says so, so that whoever is not sure whether a thing was done does it again.
 A hand's record gives way only to one of a higher attempt.
 
-**Concurrency.** Readers never wait. SQLite has one writer at a time, so those of this process queue here, in order,
-rather than at the file's lock.
+**Concurrency.** Readers never wait; the writers of one process take turns (access.py).
 """
 
-import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Self
 
 from sqlalchemy import ColumnElement, Select, case, func, select, tuple_, update
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from wakeng.services.errors import MatchExists, NoStore, StoreError, UnknownMatch
-from wakeng.services.store.database import WRITES, database_url, open_engine
+from wakeng.services.errors import MatchExists, NoStore, UnknownMatch
+from wakeng.services.store.access import MOST_A_PAGE, Access, reason
+from wakeng.services.store.bots import BotRows
+from wakeng.services.store.database import database_url, open_engine
 from wakeng.services.store.rows import (
     UNFINISHED,
     Added,
@@ -38,9 +37,9 @@ from wakeng.services.store.rows import (
 )
 from wakeng.services.store.schema import bring_up
 from wakeng.services.store.tables import hand_records, hand_seats, matches
+from wakeng.services.store.tokens import TokenRows
 from wakeng.services.store.upserts import insert_new, insert_or_replace
 
-MOST_A_PAGE: Final = 1000
 _LINES_A_PAGE: Final = 256
 
 
@@ -50,15 +49,20 @@ def wall_clock_us() -> int:
 
 
 class Store:
-    """Matches and hand records in a database. Every method may raise StoreError: the database has failed."""
+    """Matches, records, bots and tokens in a database. Every method may raise StoreError: the database has failed."""
 
     def __init__(self, engine: AsyncEngine, clock: Callable[[], int]) -> None:
         """For `open`, which is how one gets a store."""
+        access = Access(engine, clock)
+        self.bots: Final = BotRows(access)
+        """The registered bots."""
+        self.tokens: Final = TokenRows(access)
+        """The hashes of tokens."""
         self._engine = engine
-        self._writing = engine.execution_options(**{WRITES: True})
-        self._dialect = engine.dialect.name
-        self._turn: AbstractAsyncContextManager[Any] = asyncio.Lock() if self._dialect == "sqlite" else nullcontext()
+        self._dialect = access.dialect
         self._clock = clock
+        self._read = access.read
+        self._write = access.write
 
     @classmethod
     async def open(cls, url: str, *, migrate: bool = True, clock: Callable[[], int] = wall_clock_us) -> Self:
@@ -75,7 +79,7 @@ class Store:
             await engine.dispose()
             if isinstance(problem, (DBAPIError, OSError)):
                 shown = parsed.render_as_string(hide_password=True)
-                raise NoStore(f"cannot open the store {shown}: {_reason(problem)}") from problem
+                raise NoStore(f"cannot open the store {shown}: {reason(problem)}") from problem
             raise
         return cls(engine, clock)
 
@@ -88,18 +92,6 @@ class Store:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
-
-    @asynccontextmanager
-    async def _read(self) -> AsyncIterator[AsyncConnection]:
-        with _failures_told():
-            async with self._engine.connect() as connection:
-                yield connection
-
-    @asynccontextmanager
-    async def _write(self) -> AsyncIterator[AsyncConnection]:
-        with _failures_told():
-            async with self._turn, self._writing.begin() as connection:
-                yield connection
 
     # Matches
 
@@ -274,19 +266,3 @@ async def _match(connection: AsyncConnection, match_id: str) -> Match:
     if row is None:
         raise UnknownMatch(f"match_id: there is no match {match_id}")
     return match_of(dict(row))
-
-
-@contextmanager
-def _failures_told() -> Iterator[None]:
-    """What the database complains of, in our words; the cause hangs on."""
-    try:
-        yield
-    except IntegrityError as problem:
-        # The only references from outside the batch are those to the match.
-        raise UnknownMatch(f"a record belongs to no match of this store: {_reason(problem)}") from problem
-    except DBAPIError as problem:
-        raise StoreError(f"the store has failed: {_reason(problem)}") from problem
-
-
-def _reason(problem: BaseException) -> str:
-    return str(getattr(problem, "orig", problem))

@@ -75,3 +75,31 @@ hand_seats = Table(
     # Three or four short rows a hand, found by key alone: the key's tree may hold them itself, at half the size.
     sqlite_with_rowid=False,
 )
+
+bots = Table(
+    "bots",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("address", Text),  # Where it listens; absent where it dials in.
+    Column("owner", Text, nullable=False),  # Empty where it is the operators' own.
+    Column("by_admin", Boolean, nullable=False),  # Whether an admin registered it, who alone may name loopback.
+    Column("max_tables", Integer),  # Limits that were set, absent where none were.
+    Column("max_decisions", Integer),
+    Column("created_us", BigInteger, nullable=False),
+    Column("version", Text),  # These as it last described itself; absent until it has.
+    Column("author", Text),
+    Column("url", Text),
+    Index(None, "owner", "name"),  # An author's own, by pages.
+)
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("hash", Text, primary_key=True),  # SHA-256 of the token, in hex; the token itself is nowhere.
+    Column("role", Text, nullable=False),  # A word of Role.
+    Column("owner", Text, nullable=False),  # Whom it was given to; empty where nobody in particular.
+    Column("bot", Text, ForeignKey(bots.c.name, ondelete="CASCADE")),  # Whose own it is, where it is a bot's.
+    Column("created_us", BigInteger, nullable=False),
+    Index(None, "owner"),
+    Index(None, "bot"),
+)

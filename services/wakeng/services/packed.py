@@ -1,0 +1,193 @@
+"""Many decisions in one message: what a stream to a bot has in common, whoever dialled it.
+
+Whatever is asked in one turn of the loop travels together, and while two messages are in flight everything further
+gathers for the next (docs/protocol.md 4): a lone table gets its answer in one round trip, and a thousand tables cost
+few messages. Notices that hands begin and end go along. The arena pings in the stream; the shortest of the last trips
+on which the bot had nothing else to do is the network's share of an answer, which is not charged.
+"""
+
+import asyncio
+from abc import abstractmethod
+from itertools import count
+from typing import Final
+
+from google.protobuf.message import DecodeError
+
+from wakeng.engine import Fault
+from wakeng.sdk.wire import rules_message
+from wakeng.services.requests import decide_request
+from wakeng.services.seat import Question, Seat, Transport
+from wakeng.services.table import Table, escape
+from wakeng.v1 import bot_pb2
+
+MESSAGES_IN_FLIGHT: Final = 2
+PING_EVERY: Final = 10.0
+_DEAD_AFTER: Final = 2 * PING_EVERY
+"""Seconds without a pong after which a connection counts as lost, whatever TCP thinks of it."""
+FIRST_PINGS: Final = 3
+"""The first trip on a new connection is far from typical."""
+_MOST_ALLOWANCE: Final = 0.1
+_PINGS_REMEMBERED: Final = 8
+_MESSAGES_SPARE: Final = 64
+"""Messages a bot may send beyond twice what it was asked, before it counts as a flood."""
+
+
+class Flood(Exception):
+    """The bot sends more than twice the messages it was asked for."""
+
+
+class PackedTransport(Transport):
+    """Questions in, messages out; messages in, answers out. Subclasses carry the bytes."""
+
+    def __init__(self, seat: Seat) -> None:
+        self.seat = seat
+        self.outbox: asyncio.Queue[bytes | None] = asyncio.Queue()
+        """Encoded messages for the present connection; None ends it."""
+        self._notices = bot_pb2.ArenaMessage()
+        self._pings: dict[int, tuple[float, bool]] = {}
+        self._ping_ids = count(1)
+        self._trips: list[float] = []
+        self._timer: asyncio.TimerHandle | None = None
+        self._asked = 0
+        self._heard = 0
+
+    # Sending --------------------------------------------------------------------------------------------------------
+
+    def may_send(self, batches_in_flight: int) -> bool:
+        """Whether fewer than two messages are in flight."""
+        return batches_in_flight < MESSAGES_IN_FLIGHT
+
+    def transmit(self, questions: list[Question]) -> None:
+        """Queue one message with all the questions, and the notices that have gathered."""
+        message = self._notices
+        self._notices = bot_pb2.ArenaMessage()
+        legal = self.seat.wants_legal_actions
+        now = self.seat.loop.time()
+        for question in questions:
+            left = question.deadline - now
+            message.decisions.append(
+                decide_request(question.asker.table, question.id, left_s=left, legal_actions=legal)
+            )
+        self._asked += len(questions)
+        self._put(message)
+
+    def _put(self, message: bot_pb2.ArenaMessage) -> None:
+        # PlayRequest and JoinResponse are the same on the wire: an ArenaMessage as field 1.
+        self.outbox.put_nowait(bot_pb2.PlayRequest(message=message).SerializeToString())
+
+    def hand_started(self, table: Table, seat: int) -> None:
+        """Goes along with the next message."""
+        spec = table.spec
+        self._notices.hands_started.append(
+            bot_pb2.HandStarted(
+                match_id=spec.match_id,
+                hand_index=spec.hand_index,
+                attempt=spec.attempt,
+                seat=seat,
+                rules=rules_message(spec.rules),
+            )
+        )
+
+    def hand_ended(self, table: Table, seat: int) -> None:
+        """Goes along with the next message."""
+        spec, result = table.spec, table.hand.result
+        ended = bot_pb2.HandEnded(match_id=spec.match_id, hand_index=spec.hand_index, attempt=spec.attempt, seat=seat)
+        if result is not None:  # None for a hand that was voided.
+            ended.winner = result.winner.value
+            ended.scores.extend(result.scores)
+            if result.escaped_seat is not None:
+                ended.escaped_seat = result.escaped_seat
+        self._notices.hands_ended.append(ended)
+
+    def flush_notices(self) -> None:
+        """Send what has gathered without waiting for a question."""
+        if self._notices.hands_started or self._notices.hands_ended:
+            self._put(self._notices)
+            self._notices = bot_pb2.ArenaMessage()
+
+    def new_connection(self) -> None:
+        """Nothing of the old one is awaited any more."""
+        self.outbox.put_nowait(None)
+        self.outbox = asyncio.Queue()
+        self._pings.clear()
+        self._asked = self._heard = 0
+        self.seat.draining_since = None
+
+    # Receiving ------------------------------------------------------------------------------------------------------
+
+    def receive(self, raw: bytes, message: bot_pb2.BotMessage | None) -> None:
+        """One message of the bot, None where its bytes cannot be read; Flood when it is one too many."""
+        self._heard += 1
+        if self._heard > 2 * self._asked + _MESSAGES_SPARE:
+            raise Flood
+        if message is None:
+            self.blame(Fault.MALFORMED, escape(raw))
+            return
+        now = self.seat.loop.time()
+        if message.HasField("pong"):
+            self._pong(message.pong.id, now)
+        if message.drain:
+            self.seat.draining_since = now
+        taken = 0
+        for answer in message.answers:
+            taken += self._take(answer, now)
+        self.seat.received(taken, now)
+
+    def _take(self, answer: bot_pb2.DecideResponse, now: float) -> bool:
+        if answer.HasField("error"):
+            return self.seat.take_error(answer.decision_id, answer.error)
+        return self.seat.take_answer(answer.decision_id, answer.action, answer.note or None, now)
+
+    def blame(self, fault: Fault, offered: str) -> None:
+        """Lay something that names no decision to those that have waited longest."""
+        for question in self.seat.oldest_in_flight():
+            self.seat.fail(question, fault, offered=offered)
+
+    @staticmethod
+    def parse(raw: bytes) -> bot_pb2.BotMessage | None:
+        """What a PlayResponse holds, None if it is none."""
+        try:
+            return bot_pb2.PlayResponse.FromString(raw).message
+        except DecodeError:
+            return None
+
+    # Pings ----------------------------------------------------------------------------------------------------------
+
+    def ping(self) -> None:
+        """Ask whether the bot is there."""
+        ping = next(self._ping_ids)
+        self._pings[ping] = self.seat.loop.time(), self.seat.idle
+        self._asked += 1
+        self._put(bot_pb2.ArenaMessage(ping=bot_pb2.Ping(id=ping)))
+
+    def keep_pinging(self) -> None:
+        """Ping now and then, until `stop_pinging`."""
+        self._timer = self.seat.loop.call_later(PING_EVERY, self._ping_again)
+
+    def _ping_again(self) -> None:
+        self.keep_pinging()
+        if not self.seat.up:
+            return
+        oldest = next(iter(self._pings.values()), None)
+        if oldest is not None and self.seat.loop.time() - oldest[0] > _DEAD_AFTER:
+            self.abandon()
+        elif len(self._pings) < _PINGS_REMEMBERED:
+            self.ping()
+
+    @abstractmethod
+    def abandon(self) -> None:
+        """Give the present connection up."""
+
+    def stop_pinging(self) -> None:
+        """No more pings."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _pong(self, ping: int, now: float) -> None:
+        sent = self._pings.pop(ping, None)
+        if sent is None:
+            return
+        began, idle = sent
+        if idle and self.seat.idle:
+            self._trips = [*self._trips[1 - _PINGS_REMEMBERED :], now - began]
+            self.seat.allowance = min(*self._trips, _MOST_ALLOWANCE)

@@ -1,0 +1,58 @@
+"""How the parts of a store come at its database: readers at once, writers in turn, failures in our own words."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
+from typing import Any, Final
+
+from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from wakeng.services.errors import StoreError, UnknownMatch
+from wakeng.services.store.database import WRITES
+
+MOST_A_PAGE: Final = 1000
+
+
+class Access:
+    """One database, shared by all parts of a store."""
+
+    def __init__(self, engine: AsyncEngine, clock: Callable[[], int]) -> None:
+        """`clock` gives microseconds since 1970."""
+        self.engine = engine
+        self.dialect = engine.dialect.name
+        self.clock = clock
+        self._writing = engine.execution_options(**{WRITES: True})
+        # SQLite has one writer at a time; those of this process queue here, in order, not at the file's lock.
+        self._turn: AbstractAsyncContextManager[Any] = asyncio.Lock() if self.dialect == "sqlite" else nullcontext()
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[AsyncConnection]:
+        """A connection to read by."""
+        with _failures_told():
+            async with self.engine.connect() as connection:
+                yield connection
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[AsyncConnection]:
+        """A transaction: all of it is done, or on an error nothing."""
+        with _failures_told():
+            async with self._turn, self._writing.begin() as connection:
+                yield connection
+
+
+@contextmanager
+def _failures_told() -> Iterator[None]:
+    """What the database complains of, in our words; the cause hangs on."""
+    try:
+        yield
+    except IntegrityError as problem:
+        # The only references from outside a batch that are not looked up before are those of records to their match.
+        raise UnknownMatch(f"a record belongs to no match of this store: {reason(problem)}") from problem
+    except DBAPIError as problem:
+        raise StoreError(f"the store has failed: {reason(problem)}") from problem
+
+
+def reason(problem: BaseException) -> str:
+    """What the driver says, without the statement around it."""
+    return str(getattr(problem, "orig", problem))

@@ -1,0 +1,129 @@
+"""Registered bots in the store: who they are, how they are reached, whose they are."""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, delete, select, true, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from wakeng.services.errors import BadPageToken, BotExists, UnknownBot
+from wakeng.services.store.access import MOST_A_PAGE, Access
+from wakeng.services.store.tables import bots
+from wakeng.services.store.tokens import Role, StoredToken, add_tokens, has_author_token
+from wakeng.services.store.upserts import insert_new
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewBot:
+    """What is told of a bot when it is registered."""
+
+    name: str
+    address: str | None
+    """Where it listens; None where it dials in."""
+    owner: str
+    """Empty where it is the operators' own."""
+    by_admin: bool
+    """Whether an admin registered it, who alone may name addresses of the arena's own machine."""
+    max_tables: int | None = None
+    max_decisions: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisteredBot(NewBot):
+    """A bot as the store has it. Times are microseconds since 1970, UTC."""
+
+    created_us: int
+    version: str | None = None
+    """This and the next as it last described itself; None until it has."""
+    author: str | None = None
+    url: str | None = None
+
+    @property
+    def dial_in(self) -> bool:
+        """Whether it calls the arena, and not the arena it."""
+        return self.address is None
+
+
+@dataclass(frozen=True, slots=True)
+class BotPage:
+    """Some bots, and what to ask with for those after them; empty where there are none."""
+
+    bots: tuple[RegisteredBot, ...]
+    next_page_token: str
+
+
+class BotRows:
+    """The part of a store that keeps registered bots."""
+
+    def __init__(self, access: Access) -> None:
+        """For Store."""
+        self._access = access
+
+    async def add(
+        self, bot: NewBot, *, token_hash: str | None = None, owner_token_hash: str | None = None
+    ) -> tuple[RegisteredBot, bool]:
+        """Register a bot, with its own token if one is given; BotExists, and nothing is done, if the name is taken.
+
+        The owner's token is kept only if he has none yet; whether it was is the second of what comes back.
+        """
+        now = self._access.clock()
+        async with self._access.write() as connection:
+            row = {name: getattr(bot, name) for name in NewBot.__slots__} | {"created_us": now}
+            statement = insert_new(self._access.dialect, bots).returning(bots.c.name)
+            if (await connection.execute(statement, row)).first() is None:
+                raise BotExists(f"name: {bot.name} is taken")
+            own = [] if token_hash is None else [StoredToken(token_hash, Role.BOT, bot.owner, bot.name, now)]
+            if owner_token_hash and not await has_author_token(connection, bot.owner):
+                own.append(StoredToken(owner_token_hash, Role.AUTHOR, bot.owner, None, now))
+            await add_tokens(connection, own)
+            made = await _bot(connection, bot.name)
+        return made, any(token.role is Role.AUTHOR for token in own)
+
+    async def get(self, name: str) -> RegisteredBot:
+        """One bot; UnknownBot if there is none of that name."""
+        async with self._access.read() as connection:
+            return await _bot(connection, name)
+
+    async def list(self, page_size: int = 50, page_token: str = "", *, owner: str | None = None) -> BotPage:
+        """A page of 1 to 1,000 bots by name, all of them or one owner's; BadPageToken if no page gave that token."""
+        size = min(max(page_size, 1), MOST_A_PAGE)
+        of_owner: ColumnElement[bool] = true() if owner is None else bots.c.owner == owner
+        query = select(bots).where(of_owner).order_by(bots.c.name).limit(size + 1)
+        if page_token:
+            query = query.where(bots.c.name > _read_page_token(page_token))
+        async with self._access.read() as connection:
+            found = await _bots(connection, query)
+        more = urlsafe_b64encode(found[size - 1].name.encode()).decode() if len(found) > size else ""
+        return BotPage(found[:size], more)
+
+    async def describe(self, name: str, *, version: str, author: str, url: str) -> None:
+        """Keep what a bot said of itself; of one that is not registered nothing."""
+        async with self._access.write() as connection:
+            said = {"version": version, "author": author, "url": url}
+            await connection.execute(update(bots).where(bots.c.name == name).values(said))
+
+    async def delete(self, name: str) -> RegisteredBot:
+        """Forget a bot and its token; UnknownBot if there is none of that name."""
+        async with self._access.write() as connection:
+            bot = await _bot(connection, name)
+            await connection.execute(delete(bots).where(bots.c.name == name))
+        return bot
+
+
+async def _bot(connection: AsyncConnection, name: str) -> RegisteredBot:
+    found = await _bots(connection, select(bots).where(bots.c.name == name))
+    if not found:
+        raise UnknownBot(f"name: no bot {name[:80]!r} is registered")
+    return found[0]
+
+
+async def _bots(connection: AsyncConnection, query: Select[Any]) -> tuple[RegisteredBot, ...]:
+    return tuple(RegisteredBot(**row) for row in (await connection.execute(query)).mappings())
+
+
+def _read_page_token(token: str) -> str:
+    try:
+        return urlsafe_b64decode(token.encode("ascii")).decode()
+    except ValueError:
+        raise BadPageToken("page_token: is none that a page gave") from None
