@@ -51,7 +51,7 @@ def played(
     record |= {"blind_first_seat": first} if first is not None else {}
     record |= {"assigned_digger": assigned} if assigned is not None else {}
     if escapes:
-        leaver = hand.decisions[-1][0]
+        leaver = hand.turn
         hand.escape(leaver)
         record["faults"] = [{"seat": leaver, "fault": "DEADLINE", "count": 1}]
     assert hand.result is not None
@@ -59,12 +59,14 @@ def played(
 
 
 def _play(hand: Hand, dice: random.Random, *, escapes: bool) -> list[dict[str, Any]]:
-    """Decisions to the end, or until one seat has two strikes."""
+    """Decisions to the end, or until it is the turn of a seat with two strikes."""
     decisions: list[dict[str, Any]] = []
     leaver = -1
     while hand.phase is not Phase.END:
         if escapes and hand.phase is Phase.PLAY and leaver < 0:
             leaver = hand.turn
+        if hand.turn == leaver and sum("fault" in decision for decision in decisions) == 2:
+            break
         fault = {"fault": "MALFORMED", "offered": HOSTILE} if hand.turn == leaver else {}
         action = hand.default_action() if fault else dice.choice(hand.legal)
         seat, phase = hand.turn, hand.phase
@@ -72,8 +74,6 @@ def _play(hand: Hand, dice: random.Random, *, escapes: bool) -> list[dict[str, A
         decisions.append(
             {"seat": seat, "phase": phase.value, "action": TOKENS[phase][action], "latency_us": 1500} | fault
         )
-        if sum("fault" in decision for decision in decisions) == 2:
-            break
     return decisions
 
 

@@ -476,7 +476,8 @@ class Game:
         known = self.digger is not None
         return {
             "seat": seat,
-            "phase": self.phase,
+            # Nobody else is told that somebody is asked about lying down (3.9): to him it is the moment before PLAY.
+            "phase": "PLAY" if self.phase.startswith("LIE_DOWN") and seat != self.turn else self.phase,
             "cards": sorted(self.hands[seat], key=DECK.index) if self.dealt else [],
             "cards_left": [len(hand) if self.dealt else 0 for hand in self.hands],
             "kitty": sorted(self.deal.kitty, key=DECK.index) if known else None,

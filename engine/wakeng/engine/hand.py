@@ -12,7 +12,7 @@ from typing import Final
 from wakeng.engine.cards import count_ranks
 from wakeng.engine.deal import Deal, check_assigned_digger, deal_cards
 from wakeng.engine.observe import Observation
-from wakeng.engine.phases import ACTIONS, ALL_TOKENS, EVENTS, LIE_DOWN_REFUSED, TOKENS, Phase, lies_down
+from wakeng.engine.phases import ACTIONS, ALL_TOKENS, EVENTS, HIDDEN, LIE_DOWN_REFUSED, TOKENS, Phase, lies_down
 from wakeng.engine.plays import (
     FIRST_QUAD,
     FIRST_RUN,
@@ -73,6 +73,7 @@ class Hand:
         "blind",
         "bombs",
         "deal",
+        "dealt",
         "decisions",
         "digger",
         "grabs",
@@ -102,6 +103,8 @@ class Hand:
         self.rules = rules
         self.deal = deal
         self.planes = [pack(cards) for cards in deal.hands]
+        self.dealt = False
+        """Whether the cards are out; in BLIND nobody has seen one."""
         self.phase = Phase.END
         self.turn = NOBODY
         self.legal: tuple[int, ...] = ()
@@ -185,6 +188,8 @@ class Hand:
         """The seat leaves and pays; the hand is over (docs/rules.md 4)."""
         if self.phase is Phase.END:
             raise IllegalAction("the hand is over")
+        if not 0 <= seat < self.rules.players:
+            raise IllegalAction(f"{seat} is no seat of 0..{self.rules.players - 1}")
         terms = None if self.digger == NOBODY else self._terms()
         self._end(settle_escape(self.rules, terms, seat))
 
@@ -209,13 +214,13 @@ class Hand:
         return tuple(held)
 
     def observe(self, seat: int) -> Observation:
-        """What the seat may know now."""
-        dealt = self.phase is not Phase.BLIND
+        """What the seat may know now; that two others are asked about lying down it does not see."""
+        dealt = self.dealt
         dug = self.digger != NOBODY
         return Observation(
             rules=self.rules,
             seat=seat,
-            phase=self.phase,
+            phase=_PLAY if self.phase in HIDDEN and seat != self.turn else self.phase,
             cards=self.cards(seat) if dealt else (),
             cards_left=tuple(plane.bit_count() if dealt else 0 for plane in self.planes),
             kitty=self.deal.kitty if dug else None,
@@ -238,6 +243,7 @@ class Hand:
     # Before the cards are played ----------------------------------------------------------------------------------
 
     def _ask(self, phase: Phase, seat: int, legal: tuple[int, ...]) -> None:
+        self.dealt = phase is not Phase.BLIND
         self.phase = phase
         self.turn = seat
         self.legal = legal
@@ -372,6 +378,7 @@ class Hand:
 
     def _begin_play(self) -> None:
         leader = self.deal.lowest_heart_seat
+        self.dealt = True
         self.phase = _PLAY
         self.turn = self._after[leader] if leader == self.lying else leader
         self.legal = self._leads(self.planes[self.turn])
@@ -385,11 +392,11 @@ class Hand:
             self.planes[seat] = hand
             if FIRST_QUAD <= play < FIRST_RUN and self.rules.bombs:
                 self.bombs += 1
+            self.table = play
+            self.holder = seat
             if not hand:
                 self._win(seat)
                 return
-            self.table = play
-            self.holder = seat
         elif turn == self.holder:
             self.table = PASS
         self.turn = turn

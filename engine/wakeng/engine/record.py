@@ -215,6 +215,8 @@ def replay(record: Mapping[str, Any], *, upto: int | None = None) -> Hand:
     if escaped is not None and (upto is None or upto >= len(decisions)):
         if hand.phase is Phase.END or escaped >= hand.rules.players:
             raise RecordError("result.escaped_seat", "cannot escape from this hand")
+        if decisions and escaped != hand.turn:
+            raise RecordError("result.escaped_seat", f"must be seat {hand.turn}, which was to decide")
         hand.escape(escaped)
     return hand
 

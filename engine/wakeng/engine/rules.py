@@ -174,7 +174,9 @@ class RuleSet:
 
     @cached_property
     def _overrides(self) -> dict[str, bool | int | str]:
-        preset = PRESETS[self.preset]
+        preset = PRESETS.get(self.preset)
+        if preset is None:
+            raise RuleError("preset", f"{self.preset!r} is no rule set")
         return {
             name: _plain(getattr(self, name)) for name in FIELD_TYPES if getattr(self, name) != getattr(preset, name)
         }
@@ -227,7 +229,7 @@ def _read(name: str, value: object) -> object:
         if kind is bool:
             return _WORDS[value.lower()]
         if kind is int:
-            return int(value) if len(value) <= 12 else _too_long(value)
+            return _whole_number(value)
         if kind in (FirstCaller, Bidding):
             return kind(value)
         return parse_cards(value)
@@ -236,8 +238,11 @@ def _read(name: str, value: object) -> object:
         raise RuleError(name, f"{value[:80]!r} is not {_describe(kind)}{reason}") from None
 
 
-def _too_long(value: str) -> int:
-    raise ValueError(f"{len(value)} characters")
+def _whole_number(text: str) -> int:
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdecimal() and len(digits) <= 10):
+        raise ValueError(text)
+    return int(text)
 
 
 def _describe(kind: object) -> str:
