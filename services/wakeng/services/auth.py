@@ -91,6 +91,14 @@ def caller(context: Context) -> Caller:
     return _callers.get(context, STRANGER)
 
 
+async def joining_bot(context: Context) -> str:
+    """The bot that this call is made by, which the table of calls has seen to."""
+    bot = caller(context).bot
+    if bot is None:
+        await refuse(context, code_pb2.PERMISSION_DENIED, "NOT_ALLOWED", "the call needs a bot's own token")
+    return bot
+
+
 class Guard(grpc.aio.ServerInterceptor):
     """Lets a call through once it is known who calls, that he may, and that he does not call too often."""
 

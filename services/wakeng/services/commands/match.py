@@ -9,6 +9,7 @@ import click
 
 from wakeng.engine import RuleSet
 from wakeng.sdk.options import SEED, rule_options
+from wakeng.services.commands.arena_client import ArenaOptions, arena_options
 from wakeng.services.commands.common import DB_OPTION, TIME_OPTIONS, database, guarded, journal_file, time_control
 from wakeng.services.spec import DEFAULT_TABLES, MatchSpec, SeatSpec
 
@@ -27,7 +28,8 @@ def _seats(ctx: click.Context, param: click.Parameter, text: str) -> tuple[SeatS
     callback=_seats,
     required=True,
     metavar="A,B,C[,D]",
-    help="Who plays, seat 0 first: built-in bots by name (`wakeng bots`), yours by HOST:PORT or unix:PATH.",
+    help="Who plays, seat 0 first: built-in bots by name (`wakeng bots`), yours by HOST:PORT or unix:PATH; with "
+    "--arena registered ones by name.",
 )
 @click.option("--hands", type=click.IntRange(1, 10_000_000), default=100, show_default=True, help="Hands to play.")
 @click.option("--seed", type=SEED, metavar="HEX", help="64 hex digits that fix every deal; drawn and told if absent.")
@@ -47,6 +49,7 @@ def _seats(ctx: click.Context, param: click.Parameter, text: str) -> tuple[SeatS
 @click.option("--journal", type=click.Path(dir_okay=False, path_type=Path), help="Where every decision is logged.")
 @DB_OPTION
 @click.option("--in-process", is_flag=True, help="Seat built-in bots in this process: faster, for trusted bots.")
+@arena_options(without="this command plays the match itself")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 @guarded
 def command(
@@ -60,6 +63,7 @@ def command(
     journal: Path | None,
     db: str | None,
     in_process: bool,
+    arena: ArenaOptions | None,
     as_json: bool,
     **times: Any,
 ) -> int:
@@ -69,13 +73,12 @@ def command(
     wakeng match --rules xian --seats greedy,lowest,random --hands 200
     wakeng match --rules four_feature --seats localhost:50051,greedy,greedy,random --records r.jsonl
     wakeng match --rules xian --set bidding=assigned --seats greedy,random,random --in-process
+    wakeng match --rules xian --seats mine,greedy,random --arena arena.example:50050 --token-file my.token
 
     Every hand is recorded in the store (--db) and can be verified (`wakeng verify`) and read (`wakeng show`). A bot
     that does not answer costs its own seat, never the match. Ctrl-C lets the hands in play finish and keeps what was
-    played; a second one ends at once.
+    played; a second one ends at once. With --arena the match is played there, and Ctrl-C cancels it.
     """
-    from wakeng.services.commands.match_run import run
-
     spec = MatchSpec(
         match_id=f"m{secrets.token_hex(8)}",
         rules=rules,
@@ -85,6 +88,14 @@ def command(
         time_control=time_control(times),
         tables=tables,
     )
+    if arena is not None:
+        if db or journal or in_process:
+            raise click.UsageError("--db, --journal and --in-process are the arena's own affair with --arena")
+        from wakeng.services.commands.match_remote import run_remote
+
+        return asyncio.run(run_remote(spec, arena, drawn=seed is None, records=records, as_json=as_json))
+    from wakeng.services.commands.match_run import run
+
     return asyncio.run(
         run(
             spec,

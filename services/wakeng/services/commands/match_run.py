@@ -33,8 +33,9 @@ class Outcome:
     spec: MatchSpec
     tally: Tally
     seconds: float
-    db: str
-    journal: Path
+    db: str | None
+    """None, like the journal, where they are a running arena's own."""
+    journal: Path | None
     records: Path | None
     not_ready: dict[int, str]
 
@@ -47,6 +48,11 @@ class Outcome:
 async def run(spec: MatchSpec, *, db: str, records: Path | None, journal: Path, in_process: bool, as_json: bool) -> int:
     """Play the match and print how it went; the command's exit status."""
     outcome = await play(spec, db=db, records=records, journal=journal, in_process=in_process)
+    return say(outcome, as_json=as_json)
+
+
+def say(outcome: Outcome, *, as_json: bool) -> int:
+    """Print how it went; the command's exit status."""
     if as_json:
         click.echo(orjson.dumps(to_dict(outcome), option=orjson.OPT_INDENT_2).decode())
     else:
@@ -148,7 +154,7 @@ def to_dict(outcome: Outcome) -> dict[str, Any]:
         "seconds": round(outcome.seconds, 3),
         "decisions_per_s": round(tally.decisions / outcome.seconds) if outcome.seconds else None,
         "db": outcome.db,
-        "journal": str(outcome.journal),
+        "journal": str(outcome.journal) if outcome.journal else None,
         "records": str(outcome.records) if outcome.records else None,
     }
 
@@ -171,8 +177,10 @@ def tell(outcome: Outcome) -> None:
     speed = tally.decisions / outcome.seconds if outcome.seconds else 0
     console.print(f"{tally.decisions:,} decisions in {outcome.seconds:.1f} s, {speed:,.0f} a second")
     console.print(f"match    {spec.match_id}   seed {spec.seed.hex()}", soft_wrap=True)
-    console.print(f"store    {outcome.db}", soft_wrap=True)
-    console.print(f"journal  {outcome.journal}", soft_wrap=True)
+    if outcome.db:
+        console.print(f"store    {outcome.db}", soft_wrap=True)
+    if outcome.journal:
+        console.print(f"journal  {outcome.journal}", soft_wrap=True)
     if outcome.records:
         console.print(f"records  {outcome.records}   (wakeng verify, wakeng show)", soft_wrap=True)
 

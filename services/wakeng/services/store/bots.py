@@ -1,17 +1,24 @@
 """Registered bots in the store: who they are, how they are reached, whose they are."""
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+import re
+from base64 import b64decode, urlsafe_b64encode
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Select, delete, select, true, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from wakeng.services.errors import BadPageToken, BotExists, UnknownBot
+from wakeng.services.plaintext import plain_text
 from wakeng.services.store.access import MOST_A_PAGE, Access
 from wakeng.services.store.tables import bots
 from wakeng.services.store.tokens import Role, StoredToken, add_tokens, has_author_token
 from wakeng.services.store.upserts import insert_new
+
+NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+"""What bots and owners may be called; no other text comes near the database, which might choke on it."""
+MOST_SAID: Final = 200
+"""Characters kept of each thing that a bot says of itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,9 +105,10 @@ class BotRows:
         return BotPage(found[:size], more)
 
     async def describe(self, name: str, *, version: str, author: str, url: str) -> None:
-        """Keep what a bot said of itself; of one that is not registered nothing."""
+        """Keep what a bot said of itself, cut and made safe to show; of one that is not registered nothing."""
         async with self._access.write() as connection:
             said = {"version": version, "author": author, "url": url}
+            said = {name: plain_text(text)[:MOST_SAID] for name, text in said.items()}
             await connection.execute(update(bots).where(bots.c.name == name).values(said))
 
     async def delete(self, name: str) -> RegisteredBot:
@@ -112,7 +120,7 @@ class BotRows:
 
 
 async def _bot(connection: AsyncConnection, name: str) -> RegisteredBot:
-    found = await _bots(connection, select(bots).where(bots.c.name == name))
+    found = await _bots(connection, select(bots).where(bots.c.name == name)) if NAME.fullmatch(name) else ()
     if not found:
         raise UnknownBot(f"name: no bot {name[:80]!r} is registered")
     return found[0]
@@ -124,6 +132,9 @@ async def _bots(connection: AsyncConnection, query: Select[Any]) -> tuple[Regist
 
 def _read_page_token(token: str) -> str:
     try:
-        return urlsafe_b64decode(token.encode("ascii")).decode()
+        name = b64decode(token.encode("ascii"), altchars=b"-_", validate=True).decode()
     except ValueError:
-        raise BadPageToken("page_token: is none that a page gave") from None
+        name = ""
+    if not NAME.fullmatch(name):
+        raise BadPageToken("page_token: is none that a page gave")
+    return name

@@ -50,11 +50,14 @@ class TokenRows:
         self._access = access
 
     async def add(self, token_hash: str, role: Role, *, owner: str = "", bot: str | None = None) -> StoredToken:
-        """Keep a new token's hash; UnknownBot if it is to be the own of a bot that is not registered."""
-        token = StoredToken(token_hash, role, owner, bot, self._access.clock())
+        """Keep a new token's hash. A bot's own has the bot's owner; UnknownBot if that bot is not registered."""
         async with self._access.write() as connection:
-            if bot is not None and not await _found(connection, select(bots.c.name).where(bots.c.name == bot)):
-                raise UnknownBot(f"name: no bot {bot!r} is registered")
+            if bot is not None:
+                found = await _found(connection, select(bots.c.owner).where(bots.c.name == bot))
+                if not found:
+                    raise UnknownBot(f"name: no bot {bot[:80]!r} is registered")
+                owner = found[0]["owner"]
+            token = StoredToken(token_hash, role, owner, bot, self._access.clock())
             await add_tokens(connection, [token])
         return token
 
