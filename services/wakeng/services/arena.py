@@ -3,29 +3,22 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Final
 
 import orjson
 
-from wakeng.bots import REFERENCE_BOTS, create
-from wakeng.engine import RuleSet, derive
+from wakeng.bots import BUILTIN_BOTS
 from wakeng.services.deadlines import Deadlines
 from wakeng.services.journal import Journal
-from wakeng.services.local import local
 from wakeng.services.loopback import loopback_works
 from wakeng.services.metrics import Metrics
-from wakeng.services.processes import BotProcess
-from wakeng.services.remote import remote
 from wakeng.services.roster import Chair, Roster
 from wakeng.services.runner import MatchRunner, Record, Watcher
-from wakeng.services.seat import Ids, Opener, Seat, Transport
-from wakeng.services.spec import MatchSpec, SeatKind, SeatSpec, SpecError, TimeControl
+from wakeng.services.seat import Ids
+from wakeng.services.seating import BotTls, Seating
+from wakeng.services.spec import MatchSpec, SeatKind, SeatSpec, SpecError
 from wakeng.services.store import MatchState, RecordWriter, Store
 from wakeng.services.tally import Tally
 from wakeng.services.watchers import JournalWatcher, MetricsWatcher
-
-_PROCESS_START_S: Final = 30.0
-"""A built-in bot's process comes up before its ready budget begins; importing Python code is not thinking."""
 
 
 class Arena:
@@ -37,6 +30,7 @@ class Arena:
         store: Store,
         journal: Journal,
         metrics: Metrics,
+        tls: BotTls | None = None,
         loopback: Callable[[], Awaitable[bool]] = loopback_works,
     ) -> None:
         self.store = store
@@ -46,6 +40,8 @@ class Arena:
         self.roster = Roster(
             ids=Ids(int(time.time())), deadlines=self.deadlines, metrics=metrics, on_outage=self._outage
         )
+        self.seating = Seating(store=store, tls=tls or BotTls())
+        """A server of this arena puts a policy and a gateway in its place."""
         self.runners: set[MatchRunner] = set()
         self._loopback = loopback
         self._probe: asyncio.Task[None] | None = None
@@ -98,7 +94,6 @@ class MatchRun:
         self._on_record = on_record
         self._on_taken_up = on_taken_up
         self._writer = RecordWriter(arena.store)
-        self._processes: list[BotProcess] = []
         self._keys: list[str] = []
         self.stopping = False
 
@@ -151,7 +146,6 @@ class MatchRun:
         """Whatever happened: the bots are let go, and the records reach the store and the journal its file."""
         try:
             await asyncio.gather(*(self._arena.roster.leave(key) for key in self._keys))
-            await asyncio.gather(*(process.stop() for process in self._processes))
         finally:
             try:
                 await self._writer.close()
@@ -174,38 +168,23 @@ class MatchRun:
     async def _seat_bots(self) -> None:
         """One chair per bot: places with the same address share theirs; then make all ready, side by side."""
         chairs: dict[str, Chair] = {}
+        seating = self._arena.seating
         for place, seat in enumerate(self.spec.seats):
-            key = seat.bot if seat.kind is SeatKind.ADDRESS else f"{self.spec.match_id}/{place}"
+            key = seating.key(self.spec, place)
             if key not in chairs:
                 self._keys.append(key)
-                shared = self._arena.roster.take(key, seat.bot, self._opener(place, seat))
-                chairs[key] = Chair(shared, max_escapes=self.spec.max_escapes)
+                opener = seating.opener(self.spec, place, in_process=self._in_process)
+                chairs[key] = Chair(self._arena.roster.take(key, seat.bot, opener), max_escapes=self.spec.max_escapes)
             self.chairs.append(chairs[key])
         await asyncio.gather(*(chair.make_ready(self.spec.rules, self.spec.time_control) for chair in chairs.values()))
-
-    def _opener(self, place: int, seat: SeatSpec) -> Opener:
-        if seat.kind is SeatKind.ADDRESS:
-            return remote(seat.bot)
-        seed = derive(self.spec.seed, "bot", place)
-        if self._in_process:
-            return local(create(seat.bot, seed))
-        return self._process_opener(seat.bot, seed)
-
-    def _process_opener(self, name: str, seed: bytes) -> Opener:
-        async def open_(seat: Seat, rules: RuleSet, time_control: TimeControl) -> Transport:
-            process = await BotProcess.start(name, seed=seed, within=_PROCESS_START_S)
-            self._processes.append(process)
-            return await remote(process.address)(seat, rules, time_control)
-
-        return open_
 
 
 def check_bots(seats: Sequence[SeatSpec]) -> None:
     """SpecError if a seat names a built-in bot that there is not."""
     for seat in seats:
-        if seat.kind is SeatKind.BUILTIN and seat.bot not in REFERENCE_BOTS:
+        if seat.kind is SeatKind.BUILTIN and seat.bot not in BUILTIN_BOTS:
             raise SpecError(
                 "seats",
-                f"there is no built-in bot {seat.bot!r}; there are {', '.join(REFERENCE_BOTS)}"
+                f"there is no built-in bot {seat.bot!r}; there are {', '.join(BUILTIN_BOTS)}"
                 " (a bot of your own is named by its HOST:PORT or unix:PATH)",
             )

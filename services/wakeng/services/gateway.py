@@ -16,12 +16,16 @@ from wakeng.services.roster import Roster
 from wakeng.services.rpc import Context, invalid, refuse
 from wakeng.services.seat import NotReady, Opener, Seat, Transport
 from wakeng.services.spec import TimeControl
+from wakeng.services.store.bots import BotRows
 from wakeng.services.table import escape
 from wakeng.v1 import bot_pb2, gateway_pb2
 
 SERVICE: Final = "wakeng.v1.BotGatewayService"
 HELLO_WITHIN: Final = 10.0
 """Seconds a caller may take to say who it is."""
+
+MOST_TOLD: Final = 100
+"""Characters kept of each thing a bot says of itself."""
 
 Identify = Callable[[Context], Awaitable[str]]
 """The registered bot whose token a call carries; it ends the call where there is none."""
@@ -105,9 +109,10 @@ class DialInTransport(PackedTransport):
 class Gateway:
     """The service, and the transports of the bots that have dialled in or are waited for."""
 
-    def __init__(self, roster: Roster, identify: Identify) -> None:
+    def __init__(self, roster: Roster, identify: Identify, bots: BotRows) -> None:
         self._roster = roster
         self._identify = identify
+        self._bots = bots
         self._transports: dict[str, DialInTransport] = {}
 
     @staticmethod
@@ -157,6 +162,7 @@ class Gateway:
         bot = await self._identify(context)
         connection = _Connection(await _hello(context))
         key = self.key(bot)
+        await self._describe(bot, connection.hello)
         seat = self._roster.take(key, bot, self.opener(bot))
         transport = self._transport(bot, seat)
         try:
@@ -170,6 +176,11 @@ class Gateway:
             await self._roster.leave(key)
         if why is not None:
             await refuse(context, why[0], why[1], why[2])
+
+    async def _describe(self, bot: str, hello: bot_pb2.DescribeResponse) -> None:
+        """Keep what the bot says of itself, for whoever looks it up."""
+        told = (hello.version[:MOST_TOLD], hello.author[:MOST_TOLD], hello.url[:MOST_TOLD])
+        await self._bots.describe(bot, version=told[0], author=told[1], url=told[2])
 
     async def _carry(
         self, context: Context, transport: DialInTransport, connection: _Connection

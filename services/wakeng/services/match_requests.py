@@ -14,14 +14,20 @@ from wakeng.v1 import match_pb2, rules_pb2
 
 STATES: Final = {state: getattr(match_pb2, f"MATCH_STATE_{state.value}") for state in MatchState}
 MOST_REQUEST_ID: Final = 64
-_SEAT_KINDS: Final = {"address": SeatKind.ADDRESS, "builtin": SeatKind.BUILTIN}
+_SEAT_KINDS: Final = {
+    "address": SeatKind.ADDRESS,
+    "builtin": SeatKind.BUILTIN,
+    "registered": SeatKind.REGISTERED,
+}
 
 
 class NotOffered(SpecError):
     """Something the wire knows and this arena does not do."""
 
 
-def read_request(request: match_pb2.CreateMatchRequest, *, match_id: str, drawn_seed: bytes) -> MatchSpec:
+def read_request(
+    request: match_pb2.CreateMatchRequest, *, match_id: str, drawn_seed: bytes, owner: str, by_admin: bool
+) -> MatchSpec:
     """The match a request asks for; SpecError names the field that makes it impossible, NotOffered what is not done."""
     if not 1 <= len(request.request_id) <= MOST_REQUEST_ID or not request.request_id.isprintable():
         raise SpecError("request_id", f"must be 1 to {MOST_REQUEST_ID} printable characters")
@@ -45,19 +51,16 @@ def read_request(request: match_pb2.CreateMatchRequest, *, match_id: str, drawn_
         time_control=_read_times(request),
         max_escapes=policy.max_escapes if policy.HasField("max_escapes") else 3,
         tables=request.tables or DEFAULT_TABLES,
+        owner=owner,
+        by_admin=by_admin,
     )
 
 
 def _read_seat(seat: match_pb2.SeatSpec) -> SeatSpec:
     which = seat.WhichOneof("player")
-    if which == "registered":
-        raise NotOffered("seats", "registered bots are not offered yet; name an address or a built-in bot")
     if which is None:
-        raise SpecError("seats", "every seat needs an address or a built-in bot")
-    spec = SeatSpec(_SEAT_KINDS[which], getattr(seat, which))
-    if spec.kind is SeatKind.ADDRESS and SeatSpec.parse(spec.bot).kind is not SeatKind.ADDRESS:
-        raise SpecError("seats", f"{spec.bot!r} is no address; HOST:PORT or unix:PATH")
-    return spec
+        raise SpecError("seats", "every seat needs an address, a registered or a built-in bot")
+    return SeatSpec(_SEAT_KINDS[which], getattr(seat, which))
 
 
 def _read_times(request: match_pb2.CreateMatchRequest) -> TimeControl:

@@ -10,11 +10,13 @@ from google.protobuf import json_format
 from google.rpc import code_pb2
 
 from wakeng.services.arena import Arena, MatchRun, check_bots
-from wakeng.services.errors import BadPageToken, MatchExists, UnknownMatch
+from wakeng.services.auth import caller
+from wakeng.services.dialling import BadAddress, DiallingPolicy, NotAllowed
+from wakeng.services.errors import BadPageToken, MatchExists, UnknownBot, UnknownMatch
 from wakeng.services.feed import Gone, MatchFeed
 from wakeng.services.match_requests import STATES, NotOffered, match_message, read_request
 from wakeng.services.rpc import Context, invalid, not_found, refuse, unimplemented
-from wakeng.services.spec import MatchSpec, SpecError
+from wakeng.services.spec import MatchSpec, SeatKind, SpecError
 from wakeng.services.store import Match, MatchState
 from wakeng.v1 import match_pb2, match_pb2_grpc, record_pb2
 
@@ -39,8 +41,10 @@ class _Running:
 class Matches(match_pb2_grpc.MatchServiceServicer):
     """The service, and the matches in play behind it."""
 
-    def __init__(self, arena: Arena) -> None:
+    def __init__(self, arena: Arena, policy: DiallingPolicy | None = None) -> None:
+        """Without a policy every address that is named is dialled."""
         self._arena = arena
+        self._policy = policy
         self._running: dict[str, _Running] = {}
         self._draining = False
 
@@ -95,16 +99,26 @@ class Matches(match_pb2_grpc.MatchServiceServicer):
         self, request: match_pb2.CreateMatchRequest, context: Context
     ) -> match_pb2.CreateMatchResponse:
         """Make a match and start it; the same request_id again returns the match made then."""
+        who = caller(context)
         if self._draining:
             await refuse(context, code_pb2.UNAVAILABLE, "DRAINING", "the arena is stopping")
         if len(self._running) >= MOST_RUNNING:
             reason = f"{MOST_RUNNING} matches are in play; ask again when one is over"
             await refuse(context, code_pb2.RESOURCE_EXHAUSTED, "TOO_MANY_MATCHES", reason)
         try:
-            spec = read_request(request, match_id=f"m{secrets.token_hex(8)}", drawn_seed=secrets.token_bytes(32))
+            spec = read_request(
+                request,
+                match_id=f"m{secrets.token_hex(8)}",
+                drawn_seed=secrets.token_bytes(32),
+                owner=who.owner,
+                by_admin=who.admin,
+            )
             check_bots(spec.seats)
+            await self._check_reach(spec)
         except NotOffered as problem:
             await unimplemented(context, problem.field, str(problem))
+        except NotAllowed as problem:
+            await refuse(context, code_pb2.PERMISSION_DENIED, "ADDRESS_NOT_ALLOWED", str(problem), field="seats")
         except SpecError as problem:
             await invalid(context, problem.field, str(problem))
         asked = {**spec.to_dict(), "origin": ORIGIN, "seed": request.seed if request.HasField("seed") else None}
@@ -143,6 +157,9 @@ class Matches(match_pb2_grpc.MatchServiceServicer):
     ) -> match_pb2.CancelMatchResponse:
         """End a match now; the hands in play are dropped, finished ones stay."""
         match = await self._match(request.match_id, context)
+        if not caller(context).owns(match.spec["owner"]):
+            message = "match_id: only whose match it is, or an admin, may cancel it"
+            await refuse(context, code_pb2.PERMISSION_DENIED, "NOT_OWNER", message, field="match_id")
         running = self._running.get(match.match_id)
         if running is not None and running.task is not None:
             running.reason = request.reason[:200] or "cancelled"
@@ -171,6 +188,7 @@ class Matches(match_pb2_grpc.MatchServiceServicer):
     ) -> match_pb2.GetHandRecordResponse:
         """The record of one finished hand."""
         match = await self._match(request.match_id, context)
+        await self._check_may_read(match, context)
         line = await self._arena.store.get_record(match.match_id, request.hand_index)
         if line is None:
             await not_found(context, f"hand_index: hand {request.hand_index} has no record yet")
@@ -181,9 +199,41 @@ class Matches(match_pb2_grpc.MatchServiceServicer):
     ) -> AsyncIterator[match_pb2.ListHandRecordsResponse]:
         """The records so far, in the order of hands."""
         match = await self._match(request.match_id, context)
+        await self._check_may_read(match, context)
         async for line in self._arena.store.records(match.match_id, max(0, request.from_hand_index)):
             record = record_message(line) if request.parsed else None
             yield match_pb2.ListHandRecordsResponse(line=line.decode(), record=record)
+
+    async def _check_reach(self, spec: MatchSpec) -> None:
+        """SpecError for a seat that leads nowhere, NotAllowed for an address that is not dialled for who asks."""
+        for seat in spec.seats:
+            try:
+                if seat.kind is SeatKind.REGISTERED:
+                    await self._arena.store.bots.get(seat.bot)
+                elif seat.kind is SeatKind.ADDRESS and self._policy is not None:
+                    await self._policy.target(seat.bot, admin=spec.by_admin)
+            except (UnknownBot, BadAddress) as problem:
+                raise SpecError("seats", str(problem)) from None
+
+    async def _check_may_read(self, match: Match, context: Context) -> None:
+        """Records show every card and each bot's notes: to everyone once the match is over, before that to those in it.
+
+        That is its owner, and the owners of the registered bots it seats; a record is there once its hand is over.
+        """
+        who = caller(context)
+        if match.state.final or who.owns(match.spec["owner"]):
+            return
+        for seat in _spec(match).seats:
+            if seat.kind is SeatKind.REGISTERED and who.owns(await self._owner_of(seat.bot)):
+                return
+        message = "match_id: the records of a match that goes on are for those who take part in it"
+        await refuse(context, code_pb2.PERMISSION_DENIED, "RECORDS_PRIVATE", message, field="match_id")
+
+    async def _owner_of(self, bot: str) -> str:
+        try:
+            return (await self._arena.store.bots.get(bot)).owner
+        except UnknownBot:
+            return ""
 
     # Helpers --------------------------------------------------------------------------------------------------------
 

@@ -19,11 +19,11 @@ PROTOCOL_VERSION: Final = 1
 MOST_VERSION: Final = 100
 
 
-def remote(address: str, *, credentials: grpc.ChannelCredentials | None = None) -> Opener:
-    """An opener for the bot at an address."""
+def remote(address: str, *, credentials: grpc.ChannelCredentials | None = None, host: str | None = None) -> Opener:
+    """An opener for the bot at an address; `host` is the name that its certificate must bear, if not the address's."""
 
     async def open_(seat: Seat, rules: RuleSet, time_control: TimeControl) -> Transport:
-        client = BotClient(address, credentials=credentials)
+        client = BotClient(address, credentials=credentials, host=host)
         budget = time_control.ready_ms / 1000
         greeter = _greeter(seat, client)
         try:

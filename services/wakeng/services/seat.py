@@ -27,6 +27,7 @@ from wakeng.services.window import Window
 
 MOST_PER_MESSAGE: Final = 256
 DEFAULT_MAX_TABLES: Final = 1_024
+DEFAULT_MOST: Final = 1_000_000
 _REMEMBERED: Final = 4096
 """How many ids that were given up are known by name."""
 _LAG_TOLERATED: Final = 0.001
@@ -148,12 +149,15 @@ class Seat:
         """Called when a lease is given back."""
         self.on_lost: Callable[[Seat], None] = lambda seat: None
         """Called when its connection is lost."""
+        self.on_close: Callable[[], Awaitable[None]] | None = None
+        """Awaited once the bot is let go: what else was started for it."""
         self.wants_legal_actions = True
         self.draining_since: float | None = None
         """When the bot asked for no new hands; None if it did not."""
         self.allowance = 0.0
         """The network's share of every answer's time in seconds, not charged to the bot."""
         self.loop = asyncio.get_running_loop()
+        self._most_tables = self._most_decisions = DEFAULT_MOST
         self._opener = opener
         self._opening = asyncio.Lock()
         self._transport: Transport | None = None
@@ -185,6 +189,8 @@ class Seat:
         self._drop_batches()
         if self._transport is not None:
             await self._transport.close()
+        if self.on_close is not None:
+            await self.on_close()
 
     # Leases ---------------------------------------------------------------------------------------------------------
 
@@ -207,8 +213,13 @@ class Seat:
         """What the bot says of itself."""
         self.name = Name(self.name.bot, version)
         self.wants_legal_actions = wants_legal_actions
-        self.max_tables = max(1, max_tables)
-        self._window.cap(max_decisions)
+        self.max_tables = max(1, min(max_tables, self._most_tables))
+        self._window.cap(min(max_decisions, self._most_decisions))
+
+    def limit(self, *, max_tables: int | None, max_decisions: int | None) -> None:
+        """Hold the bot to less than it may say of itself; None sets no limit."""
+        self._most_tables = max_tables or DEFAULT_MOST
+        self._most_decisions = max_decisions or DEFAULT_MOST
 
     @property
     def idle(self) -> bool:

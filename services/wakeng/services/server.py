@@ -1,5 +1,6 @@
 """The arena as a gRPC server: its services behind one guard, health and reflection, started and stopped as one."""
 
+from dataclasses import replace
 from typing import Final, Self
 
 import grpc
@@ -66,8 +67,9 @@ class ArenaServer:
         """Without `demand_tokens` whoever shows none is an admin; without `credentials` there is no TLS."""
         policy = policy or DiallingPolicy()
         guard = Guard(arena.store.tokens, demand_tokens=demand_tokens, limit=limit)
-        self.matches = Matches(arena)
-        self.gateway = Gateway(arena.roster, joining_bot)
+        self.matches = Matches(arena, policy)
+        self.gateway = Gateway(arena.roster, joining_bot, arena.store.bots)
+        arena.seating = replace(arena.seating, policy=policy, gateway=self.gateway)
         self.registry = BotRegistry(arena.store, policy, self.gateway, checker=checker)
         self.address = ""
         self._demands_tokens = demand_tokens

@@ -52,11 +52,12 @@ class SeatKind(Enum):
 
     BUILTIN = "builtin"
     ADDRESS = "address"
+    REGISTERED = "registered"
 
 
 @dataclass(frozen=True, slots=True)
 class SeatSpec:
-    """Who sits down: a built-in bot by name, or whatever answers at `HOST:PORT` or `unix:PATH`."""
+    """Who sits down: a built-in or registered bot by name, or whatever answers at `HOST:PORT` or `unix:PATH`."""
 
     kind: SeatKind
     bot: str
@@ -90,6 +91,10 @@ class MatchSpec:
     time_control: TimeControl = TimeControl()
     max_escapes: int = 3
     tables: int = DEFAULT_TABLES
+    owner: str = ""
+    """Whose match it is, where callers have names."""
+    by_admin: bool = True
+    """Whether its addresses were named by an admin, who may have the arena dial its own machine."""
 
     def __post_init__(self) -> None:
         if len(self.seats) != self.rules.players:
@@ -109,6 +114,8 @@ class MatchSpec:
             "time_control": self.time_control.to_dict(),
             "max_escapes": self.max_escapes,
             "tables": self.tables,
+            "owner": self.owner,
+            "by_admin": self.by_admin,
         }
 
     @classmethod
@@ -124,6 +131,8 @@ class MatchSpec:
             time_control=TimeControl(**written["time_control"]),
             max_escapes=written["max_escapes"],
             tables=written["tables"],
+            owner=written["owner"],
+            by_admin=written["by_admin"],
         )
 
     @property

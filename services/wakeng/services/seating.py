@@ -1,0 +1,123 @@
+"""How the bots that seats name are reached: built-in, by address, or registered."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import grpc
+
+from wakeng.bots import create
+from wakeng.engine import Fault, RuleSet, derive
+from wakeng.sdk.dialling import Dialling, File
+from wakeng.services.dialling import BadAddress, DiallingPolicy, NotAllowed
+from wakeng.services.errors import UnknownBot
+from wakeng.services.gateway import Gateway
+from wakeng.services.local import local
+from wakeng.services.processes import BotProcess
+from wakeng.services.remote import remote
+from wakeng.services.seat import NotReady, Opener, Seat, Transport
+from wakeng.services.spec import MatchSpec, SeatKind, SeatSpec, TimeControl
+from wakeng.services.store import RegisteredBot, Store
+
+_PROCESS_START_S: Final = 30.0
+"""A built-in bot's process comes up before its ready budget begins; importing Python code is not thinking."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BotTls:
+    """How the arena trusts bots that listen on other machines: by TLS, unless `insecure`."""
+
+    ca: File | None = None
+    cert: File | None = None
+    key: File | None = None
+    insecure: bool = False
+
+    def credentials(self, address: str) -> grpc.ChannelCredentials | None:
+        """For a bot at an address as it was named; None on this machine."""
+        return Dialling(address=address, ca=self.ca, cert=self.cert, key=self.key, insecure=self.insecure).credentials()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seating:
+    """What of a process decides how bots are reached.
+
+    Without a `policy` every address is dialled as it stands: the addresses are the operator's own. Without a `gateway`
+    there are no registered bots.
+    """
+
+    store: Store
+    policy: DiallingPolicy | None = None
+    gateway: Gateway | None = None
+    tls: BotTls = BotTls()
+
+    def key(self, spec: MatchSpec, place: int) -> str:
+        """What the roster knows the bot by: the same for every seat and match where it is the same bot."""
+        seat = spec.seats[place]
+        if seat.kind is SeatKind.BUILTIN:
+            return f"{spec.match_id}/{place}"
+        return Gateway.key(seat.bot) if seat.kind is SeatKind.REGISTERED else seat.bot
+
+    def opener(self, spec: MatchSpec, place: int, *, in_process: bool) -> Opener:
+        """How the bot of a seat is reached."""
+        seat = spec.seats[place]
+        if seat.kind is SeatKind.ADDRESS:
+            return self._at(seat.bot, by_admin=spec.by_admin)
+        if seat.kind is SeatKind.REGISTERED:
+            return self._registered(seat)
+        seed = derive(spec.seed, "bot", place)
+        if in_process:
+            return local(create(seat.bot, seed))
+        return _process(seat.bot, seed)
+
+    def _at(self, address: str, *, by_admin: bool) -> Opener:
+        async def open_(seat: Seat, rules: RuleSet, time_control: TimeControl) -> Transport:
+            target, host = address, None
+            if self.policy is not None and not (by_admin and address.startswith("unix:")):
+                try:
+                    checked = await self.policy.target(address, admin=by_admin)
+                except (BadAddress, NotAllowed) as problem:
+                    raise NotReady(Fault.NOT_READY, str(problem)) from None
+                target, host = checked.address, checked.host
+            try:
+                credentials = self.tls.credentials(address)
+            except OSError as problem:
+                raise NotReady(Fault.NOT_READY, f"{problem.filename}: {problem.strerror}") from None
+            return await remote(target, credentials=credentials, host=host)(seat, rules, time_control)
+
+        return open_
+
+    def _registered(self, named: SeatSpec) -> Opener:
+        async def open_(seat: Seat, rules: RuleSet, time_control: TimeControl) -> Transport:
+            try:
+                bot = await self.store.bots.get(named.bot)
+            except UnknownBot as problem:
+                raise NotReady(Fault.NOT_READY, str(problem)) from None
+            limit(seat, bot)
+            return await self._opener_of(bot)(seat, rules, time_control)
+
+        return open_
+
+    def _opener_of(self, bot: RegisteredBot) -> Opener:
+        if bot.address is not None:
+            return self._at(bot.address, by_admin=bot.by_admin)
+        if self.gateway is None:
+            raise NotReady(Fault.NOT_READY, f"{bot.name} dials in, and nobody answers here; name a running arena")
+        return self.gateway.opener(bot.name)
+
+
+def limit(seat: Seat, bot: RegisteredBot) -> None:
+    """Hold a seat to the limits that its bot was registered with."""
+    seat.limit(max_tables=bot.max_tables, max_decisions=bot.max_decisions)
+
+
+def _process(name: str, seed: bytes) -> Opener:
+    async def open_(seat: Seat, rules: RuleSet, time_control: TimeControl) -> Transport:
+        process = await BotProcess.start(name, seed=seed, within=_PROCESS_START_S)
+        try:
+            transport = await remote(process.address)(seat, rules, time_control)
+        except NotReady:
+            await process.stop()
+            raise
+        seat.on_close = process.stop
+        return transport
+
+    return open_
