@@ -8,11 +8,12 @@ import orjson
 
 from wakeng.bots import BUILTIN_BOTS
 from wakeng.services.deadlines import Deadlines
+from wakeng.services.floor import Floor, Record, Watcher
 from wakeng.services.journal import Journal
 from wakeng.services.loopback import loopback_works
 from wakeng.services.metrics import Metrics
 from wakeng.services.roster import Chair, Roster
-from wakeng.services.runner import MatchRunner, Record, Watcher
+from wakeng.services.runner import MatchRunner
 from wakeng.services.seat import Ids
 from wakeng.services.seating import BotTls, Seating
 from wakeng.services.spec import MatchSpec, SeatKind, SeatSpec, SpecError
@@ -42,7 +43,7 @@ class Arena:
         )
         self.seating = Seating(store=store, tls=tls or BotTls())
         """A server of this arena puts a policy and a gateway in its place."""
-        self.runners: set[MatchRunner] = set()
+        self.floors: set[Floor] = set()
         self._loopback = loopback
         self._probe: asyncio.Task[None] | None = None
 
@@ -61,8 +62,8 @@ class Arena:
         if await self._loopback():
             return
         lost = self.roster.lost_seats()
-        for runner in self.runners:
-            runner.void_waiting(lost, "several bots were lost at once, and the arena could not reach itself")
+        for floor in list(self.floors):
+            floor.void_waiting(lost, "several bots were lost at once, and the arena could not reach itself")
 
 
 class MatchRun:
@@ -130,11 +131,11 @@ class MatchRun:
         self.runner = runner
         if self.stopping:
             runner.stop()
-        self._arena.runners.add(runner)
+        self._arena.floors.add(runner.floor)
         try:
             await runner.run()
         finally:
-            self._arena.runners.discard(runner)
+            self._arena.floors.discard(runner.floor)
 
     def stop(self) -> None:
         """Begin no further hand; `play` returns when those in play are over."""

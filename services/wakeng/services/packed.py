@@ -15,7 +15,7 @@ from google.protobuf.message import DecodeError
 
 from wakeng.engine import Fault
 from wakeng.sdk.wire import rules_message
-from wakeng.services.requests import decide_request
+from wakeng.services.encoding import arena_message
 from wakeng.services.seat import Question, Seat, Transport
 from wakeng.services.table import Table, escape
 from wakeng.v1 import bot_pb2
@@ -59,21 +59,18 @@ class PackedTransport(Transport):
 
     def transmit(self, questions: list[Question]) -> None:
         """Queue one message with all the questions, and the notices that have gathered."""
-        message = self._notices
-        self._notices = bot_pb2.ArenaMessage()
         legal = self.seat.wants_legal_actions
         now = self.seat.loop.time()
-        for question in questions:
-            left = question.deadline - now
-            message.decisions.append(
-                decide_request(question.asker.table, question.id, left_s=left, legal_actions=legal)
-            )
+        requests = [
+            question.asker.writer.request(question.id, left_s=question.deadline - now, legal_actions=legal)
+            for question in questions
+        ]
         self._asked += len(questions)
-        self._put(message)
+        self.outbox.put_nowait(arena_message(requests, self._notices.SerializeToString()))
+        self._notices.Clear()
 
     def _put(self, message: bot_pb2.ArenaMessage) -> None:
-        # PlayRequest and JoinResponse are the same on the wire: an ArenaMessage as field 1.
-        self.outbox.put_nowait(bot_pb2.PlayRequest(message=message).SerializeToString())
+        self.outbox.put_nowait(arena_message((), message.SerializeToString()))
 
     def hand_started(self, table: Table, seat: int) -> None:
         """Goes along with the next message."""
@@ -103,7 +100,7 @@ class PackedTransport(Transport):
         """Send what has gathered without waiting for a question."""
         if self._notices.hands_started or self._notices.hands_ended:
             self._put(self._notices)
-            self._notices = bot_pb2.ArenaMessage()
+            self._notices.Clear()
 
     def new_connection(self) -> None:
         """Nothing of the old one is awaited any more."""

@@ -58,6 +58,9 @@ class BotProcess:
                 line = (await process.stdout.readline()).decode("utf-8", "replace").strip()
         except TimeoutError:
             line = ""
+        except BaseException:  # Whoever wanted it is cancelled, and will not end it.
+            await _end(process)
+            raise
         if line.startswith(_GREETING):
             return cls(name, process, line.removeprefix(_GREETING))
         await _end(process)

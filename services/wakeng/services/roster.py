@@ -23,9 +23,11 @@ class Chair:
         self.circuit = Circuit(max_escapes)
         self.not_ready = ""
         """Why the bot could not be made ready, empty if it could."""
+        self._last: tuple[RuleSet, TimeControl] | None = None
 
     async def make_ready(self, rules: RuleSet, time_control: TimeControl) -> bool:
         """Reach the bot and tell it what is played; False opens the circuit."""
+        self._last = rules, time_control
         try:
             await self.seat.make_ready(rules, time_control)
         except NotReady as reason:
@@ -35,6 +37,11 @@ class Chair:
             return False
         self.not_ready = ""
         return True
+
+    async def make_ready_again(self) -> bool:
+        """The same once more, for a bot that was not there or left too often."""
+        assert self._last is not None
+        return await self.make_ready(*self._last)
 
 
 class _Entry:

@@ -21,6 +21,7 @@ from typing import Final, Protocol
 
 from wakeng.engine import Fault, RuleSet
 from wakeng.services.deadlines import Deadlines
+from wakeng.services.encoding import RequestWriter
 from wakeng.services.spec import TimeControl
 from wakeng.services.table import Name, Table, escape
 from wakeng.services.window import Window
@@ -29,7 +30,7 @@ MOST_PER_MESSAGE: Final = 256
 DEFAULT_MAX_TABLES: Final = 1_024
 DEFAULT_MOST: Final = 1_000_000
 _REMEMBERED: Final = 4096
-"""How many ids that were given up are known by name."""
+"""How many ids of questions that are over are known by name."""
 _LAG_TOLERATED: Final = 0.001
 """Seconds a deadline may fall due late before the arena takes the delay upon itself."""
 
@@ -38,6 +39,7 @@ class Asker(Protocol):
     """Who asked: the driver of a table."""
 
     table: Table
+    writer: RequestWriter
 
     def noted(self, fault: Fault) -> None:
         """The bot did something wrong beside the question."""
@@ -78,11 +80,15 @@ class Batch:
         self.second_look = False
 
 
+_EPOCH: Final = 1_700_000_000
+"""Ids begin with the seconds since then, so that they stay below 2^63."""
+
+
 class Ids:
     """Decision ids: they never repeat towards one bot, across restarts of the arena either."""
 
     def __init__(self, wall_clock_s: int) -> None:
-        self._next = wall_clock_s << 30
+        self._next = max(1, wall_clock_s - _EPOCH) << 35
 
     def __call__(self) -> int:
         self._next += 1
@@ -168,8 +174,8 @@ class Seat:
         self._pending: deque[Question] = deque()
         self._outstanding: dict[int, Question] = {}
         self._batches: list[Batch] = []
-        self._expired: dict[int, None] = {}
-        """Ids that were given up, oldest first: an answer to one of them is late, not stale."""
+        self._over: dict[int, None] = {}
+        """Ids that were answered or given up, oldest first: another answer to one of them is late, not stale."""
         self._flush_due = False
         self._up = True
 
@@ -310,8 +316,11 @@ class Seat:
         return True
 
     def _unawaited(self, decision_id: int) -> None:
-        """Late answers cost nothing further; a stale one stands in the record of the hand that waits longest."""
-        if decision_id in self._expired:
+        """Late answers cost nothing further; a stale one stands in the record of the hand that waits longest.
+
+        An answer that comes twice is late as well: a question that was asked again may be answered again.
+        """
+        if decision_id in self._over:
             self._counts.late()
             return
         self._counts.stale()
@@ -328,6 +337,9 @@ class Seat:
     def _take(self, decision_id: int) -> Question | None:
         question = self._outstanding.pop(decision_id, None)
         if question is not None:
+            self._over[decision_id] = None
+            if len(self._over) > _REMEMBERED:
+                del self._over[next(iter(self._over))]
             for batch in self._batches:
                 if batch.open.pop(decision_id, None) is not None:
                     batch.in_flight = False
@@ -338,9 +350,7 @@ class Seat:
         """The bot failed at a question, which must still be open."""
         now = self.loop.time()
         self._take(question.id)
-        self._expired[question.id] = None
-        if len(self._expired) > _REMEMBERED:
-            del self._expired[next(iter(self._expired))]
+        self._flush_soon()  # There is room for another.
         if question.lost_at is not None:
             self._spend_reconnect(question, now)
         latency = max(0, int(1e6 * (now - question.sent)))

@@ -5,7 +5,7 @@ from typing import Final
 
 import grpc
 
-from wakeng.bots import create
+from wakeng.bots import REFERENCE_BOTS, create
 from wakeng.engine import Fault, RuleSet, derive
 from wakeng.sdk.dialling import Dialling, File
 from wakeng.services.dialling import BadAddress, DiallingPolicy, NotAllowed
@@ -24,16 +24,26 @@ _PROCESS_START_S: Final = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BotTls:
-    """How the arena trusts bots that listen on other machines: by TLS, unless `insecure`."""
+    """How the arena trusts bots that listen: by TLS, unless `insecure`; on this machine only where `ca` or `cert` is
+    named. ValueError where the parts do not fit together.
+    """
 
     ca: File | None = None
+    """PEM certificates that the bots' must be signed by; with None the system's."""
     cert: File | None = None
+    """A PEM certificate to show to bots that demand one."""
     key: File | None = None
     insecure: bool = False
 
+    def __post_init__(self) -> None:
+        self._dialling("")
+
     def credentials(self, address: str) -> grpc.ChannelCredentials | None:
-        """For a bot at an address as it was named; None on this machine."""
-        return Dialling(address=address, ca=self.ca, cert=self.cert, key=self.key, insecure=self.insecure).credentials()
+        """For a bot at an address as it was named, None where it is dialled without TLS; OSError if a file is gone."""
+        return None if address.startswith("unix:") else self._dialling(address).credentials()
+
+    def _dialling(self, address: str) -> Dialling:
+        return Dialling(address=address, ca=self.ca, cert=self.cert, key=self.key, insecure=self.insecure)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,14 +67,14 @@ class Seating:
         return Gateway.key(seat.bot) if seat.kind is SeatKind.REGISTERED else seat.bot
 
     def opener(self, spec: MatchSpec, place: int, *, in_process: bool) -> Opener:
-        """How the bot of a seat is reached."""
+        """How the bot of a seat is reached. One that is broken on purpose has a process of its own in any case."""
         seat = spec.seats[place]
         if seat.kind is SeatKind.ADDRESS:
             return self._at(seat.bot, by_admin=spec.by_admin)
         if seat.kind is SeatKind.REGISTERED:
             return self._registered(seat)
         seed = derive(spec.seed, "bot", place)
-        if in_process:
+        if in_process and seat.bot in REFERENCE_BOTS:
             return local(create(seat.bot, seed))
         return _process(seat.bot, seed)
 
@@ -114,7 +124,7 @@ def _process(name: str, seed: bytes) -> Opener:
         process = await BotProcess.start(name, seed=seed, within=_PROCESS_START_S)
         try:
             transport = await remote(process.address)(seat, rules, time_control)
-        except NotReady:
+        except BaseException:  # Cancelled, too: nobody else would end it.
             await process.stop()
             raise
         seat.on_close = process.stop

@@ -114,6 +114,8 @@ class StreamTransport(PackedTransport):
         pause = 0.0
         while not self._closing:
             await asyncio.sleep(pause)
+            if self._closing:
+                break
             pause = min(max(2 * pause, _FIRST_BACKOFF), _LONGEST_BACKOFF)
             stream = self._client.play()
             watchdog = self.seat.loop.call_later(_ANSWER_WITHIN, stream.abandon)
@@ -132,7 +134,7 @@ class StreamTransport(PackedTransport):
         self.stop_pinging()
         self.flush_notices()
         self.outbox.put_nowait(None)
-        if self._tasks:
+        if self._tasks and self.seat.up:
             await asyncio.wait(self._tasks, timeout=_CLOSE_WITHIN)
         await self._client.close()
         if self._tasks:

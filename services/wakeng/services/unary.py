@@ -8,7 +8,6 @@ from google.protobuf.message import DecodeError
 
 from wakeng.engine import Fault, RuleSet
 from wakeng.sdk.client import BotClient, CallError, Trouble
-from wakeng.services.requests import decide_request
 from wakeng.services.seat import Question, Seat, Transport
 from wakeng.services.spec import TimeControl
 from wakeng.services.stream import Greeter
@@ -47,8 +46,8 @@ class UnaryTransport(Transport):
         legal = self._seat.wants_legal_actions
         for question in questions:
             left = question.deadline - now
-            request = decide_request(question.asker.table, question.id, left_s=left, legal_actions=legal)
-            self._spawn(self._call(question, request.SerializeToString(), left + MARGIN))
+            request = question.asker.writer.request(question.id, left_s=left, legal_actions=legal)
+            self._spawn(self._call(question, request, left + MARGIN))
 
     def _spawn(self, work: Coroutine[None, None, None]) -> None:
         task = self._seat.loop.create_task(work)

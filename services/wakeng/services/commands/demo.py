@@ -1,6 +1,5 @@
 """`wakeng demo`: a short match of three bots, and where to look afterwards."""
 
-import asyncio
 import secrets
 from pathlib import Path
 from typing import Final
@@ -8,7 +7,7 @@ from typing import Final
 import click
 
 from wakeng.engine import PRESETS
-from wakeng.services.commands.common import guarded
+from wakeng.services.commands.common import guarded, run_loop
 from wakeng.services.spec import MatchSpec, SeatSpec
 
 _BOTS: Final = ("greedy", "lowest", "random")
@@ -42,7 +41,7 @@ def command(*, folder: Path | None) -> int:
     )
     click.echo(f"{', '.join(_BOTS)}: each a gRPC server process; {_HANDS} hands of {spec.rules.preset}")
     records, journal = folder / "records.jsonl", folder / "journal.jsonl"
-    outcome = asyncio.run(
+    outcome = run_loop(
         play(spec, db=f"sqlite:///{folder / 'wakeng.db'}", records=records, journal=journal, in_process=False)
     )
     tell(outcome)

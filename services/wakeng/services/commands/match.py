@@ -1,6 +1,5 @@
 """`wakeng match`: seats bots, plays them a match and says how it went."""
 
-import asyncio
 import secrets
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,16 @@ import click
 from wakeng.engine import RuleSet
 from wakeng.sdk.options import SEED, rule_options
 from wakeng.services.commands.arena_client import ArenaOptions, arena_options
-from wakeng.services.commands.common import DB_OPTION, TIME_OPTIONS, database, guarded, journal_file, time_control
+from wakeng.services.commands.bot_tls import BotTlsFactory, bot_tls_options
+from wakeng.services.commands.common import (
+    DB_OPTION,
+    TIME_OPTIONS,
+    database,
+    guarded,
+    journal_file,
+    run_loop,
+    time_control,
+)
 from wakeng.services.spec import DEFAULT_TABLES, MatchSpec, SeatSpec
 
 
@@ -49,6 +57,7 @@ def _seats(ctx: click.Context, param: click.Parameter, text: str) -> tuple[SeatS
 @click.option("--journal", type=click.Path(dir_okay=False, path_type=Path), help="Where every decision is logged.")
 @DB_OPTION
 @click.option("--in-process", is_flag=True, help="Seat built-in bots in this process: faster, for trusted bots.")
+@bot_tls_options
 @arena_options(without="this command plays the match itself")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 @guarded
@@ -64,6 +73,7 @@ def command(
     db: str | None,
     in_process: bool,
     arena: ArenaOptions | None,
+    bots_tls: BotTlsFactory | None,
     as_json: bool,
     **times: Any,
 ) -> int:
@@ -89,20 +99,22 @@ def command(
         tables=tables,
     )
     if arena is not None:
-        if db or journal or in_process:
-            raise click.UsageError("--db, --journal and --in-process are the arena's own affair with --arena")
+        if db or journal or in_process or bots_tls:
+            own = "--db, --journal, --in-process, --bots-ca, --bots-cert, --bots-key and --insecure-bots"
+            raise click.UsageError(f"{own} are the arena's own affair with --arena")
         from wakeng.services.commands.match_remote import run_remote
 
-        return asyncio.run(run_remote(spec, arena, drawn=seed is None, records=records, as_json=as_json))
+        return run_loop(run_remote(spec, arena, drawn=seed is None, records=records, as_json=as_json))
     from wakeng.services.commands.match_run import run
 
-    return asyncio.run(
+    return run_loop(
         run(
             spec,
             db=database(db),
             records=records,
             journal=journal_file(journal, spec.match_id),
             in_process=in_process,
+            bots_tls=bots_tls,
             as_json=as_json,
         )
     )

@@ -15,9 +15,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from wakeng.services.arena import Arena, MatchRun
+from wakeng.services.commands.bot_tls import BotTlsFactory
 from wakeng.services.commands.record_file import OrderedRecordFile
 from wakeng.services.journal import Journal
 from wakeng.services.metrics import Metrics
+from wakeng.services.seating import BotTls
 from wakeng.services.spec import MatchSpec
 from wakeng.services.store import MatchState, Store
 from wakeng.services.tally import SeatTally, Tally
@@ -45,9 +47,19 @@ class Outcome:
         return self.tally.hands == self.spec.hands
 
 
-async def run(spec: MatchSpec, *, db: str, records: Path | None, journal: Path, in_process: bool, as_json: bool) -> int:
+async def run(
+    spec: MatchSpec,
+    *,
+    db: str,
+    records: Path | None,
+    journal: Path,
+    in_process: bool,
+    bots_tls: BotTlsFactory | None,
+    as_json: bool,
+) -> int:
     """Play the match and print how it went; the command's exit status."""
-    outcome = await play(spec, db=db, records=records, journal=journal, in_process=in_process)
+    tls = bots_tls() if bots_tls is not None else None
+    outcome = await play(spec, db=db, records=records, journal=journal, in_process=in_process, tls=tls)
     return say(outcome, as_json=as_json)
 
 
@@ -60,13 +72,15 @@ def say(outcome: Outcome, *, as_json: bool) -> int:
     return 0 if outcome.complete else INTERRUPTED
 
 
-async def play(spec: MatchSpec, *, db: str, records: Path | None, journal: Path, in_process: bool) -> Outcome:
+async def play(
+    spec: MatchSpec, *, db: str, records: Path | None, journal: Path, in_process: bool, tls: BotTls | None = None
+) -> Outcome:
     """Play the match with a store, a journal and a record file of its own, showing progress on a terminal."""
     async with AsyncExitStack() as parts:
         store = await parts.enter_async_context(await Store.open(db))
         log = parts.enter_context(Journal.open(journal))
         file = parts.enter_context(OrderedRecordFile(records)) if records else None
-        arena = Arena(store=store, journal=log, metrics=Metrics())
+        arena = Arena(store=store, journal=log, metrics=Metrics(), tls=tls)
         parts.callback(arena.close)
         run_ = MatchRun(arena, spec, in_process=in_process, on_record=file.put if file else lambda record: None)
         await store.create_match(

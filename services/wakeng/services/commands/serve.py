@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wakeng.sdk.options import ADDRESS
-from wakeng.services.commands.common import DB_OPTION, database, guarded, journal_file
+from wakeng.services.commands.bot_tls import BotTlsFactory, bot_tls_options
+from wakeng.services.commands.common import DB_OPTION, database, guarded, journal_file, run_loop
 
 if TYPE_CHECKING:
     from wakeng.services.arena import Arena
@@ -52,6 +53,7 @@ _FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="A network where the arena may dial bots that callers name, such as 10.0.0.0/8; else only this machine, "
     "for admins.",
 )
+@bot_tls_options
 @DB_OPTION
 @guarded
 def command(
@@ -88,7 +90,7 @@ def command(
         networks=networks,
         **trust,
     )
-    return asyncio.run(_serve(options))
+    return run_loop(_serve(options))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +108,7 @@ class Options:
     tls_key: Path | None
     client_ca: Path | None
     insecure: bool
+    bots_tls: BotTlsFactory | None
 
     def __post_init__(self) -> None:
         if (self.tls_cert is None) != (self.tls_key is None):
@@ -146,7 +149,8 @@ async def _serve(options: Options) -> int:
             served = serve_metrics(metrics, options.metrics_at)
             parts.callback(served.close)
             click.echo(f"metrics on http://{served.address}/metrics")
-        arena = Arena(store=store, journal=log, metrics=metrics)
+        bots_tls = options.bots_tls() if options.bots_tls is not None else None
+        arena = Arena(store=store, journal=log, metrics=metrics, tls=bots_tls)
         parts.callback(arena.close)
         server = await options.server(arena).start(options.listen, insecure=options.insecure)
         click.echo(f"listening on {server.address}")
