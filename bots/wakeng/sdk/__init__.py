@@ -1,4 +1,4 @@
-"""What a bot author builds on: derive from `Bot`, write `choose`, and `serve` it.
+"""What a bot author builds on: derive from `Bot`, write `choose`, and `serve` it, or `join` an arena with it.
 
 Names are loaded when they are first asked for: `wakeng.sdk.options` and the command line need none of gRPC.
 """
@@ -10,13 +10,15 @@ if TYPE_CHECKING:
     from wakeng.sdk.bot import PROTOCOL_VERSION, Bot
     from wakeng.sdk.client import BotClient, CallError, PlayStream, Trouble
     from wakeng.sdk.decision import Answer, Choice, Decision, Event
-    from wakeng.sdk.errors import ListenError, SdkError
+    from wakeng.sdk.errors import JoinRefused, ListenError, SdkError
+    from wakeng.sdk.joining import Backoff, JoinedBot, join
     from wakeng.sdk.server import BotServer, serve, start
     from wakeng.sdk.wire import observation_message, rules_from_message, rules_message
 
 __all__ = [
     "PROTOCOL_VERSION",
     "Answer",
+    "Backoff",
     "Bot",
     "BotClient",
     "BotServer",
@@ -24,10 +26,13 @@ __all__ = [
     "Choice",
     "Decision",
     "Event",
+    "JoinRefused",
+    "JoinedBot",
     "ListenError",
     "PlayStream",
     "SdkError",
     "Trouble",
+    "join",
     "observation_message",
     "rules_from_message",
     "rules_message",
@@ -39,7 +44,8 @@ _HOMES = {
     "bot": "PROTOCOL_VERSION Bot",
     "client": "BotClient CallError PlayStream Trouble",
     "decision": "Answer Choice Decision Event",
-    "errors": "ListenError SdkError",
+    "errors": "JoinRefused ListenError SdkError",
+    "joining": "Backoff JoinedBot join",
     "server": "BotServer serve start",
     "wire": "observation_message rules_from_message rules_message",
 }

@@ -100,6 +100,13 @@ def check(bot: Bot) -> None:
             raise ValueError(f"{attribute}: at least {least}, not {getattr(bot, attribute)}")
 
 
+async def make_ready(bot: Bot) -> None:
+    """Call the bot's `ready`, and wait for it where it is to be awaited; raises what that raises."""
+    waiting = bot.ready()
+    if inspect.isawaitable(waiting):
+        await waiting
+
+
 def description(bot: Bot) -> bot_pb2.DescribeResponse:
     """What the bot says of itself."""
     return bot_pb2.DescribeResponse(

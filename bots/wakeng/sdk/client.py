@@ -6,6 +6,7 @@ cancelled while it is in flight (grpc.aio leaks memory then): unary calls end by
 reader for as long as it lives.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from enum import Enum
 from typing import Any, Final, Self
@@ -78,7 +79,7 @@ class PlayStream:
             await self._call.write(message)
         except grpc.aio.AioRpcError as error:
             raise classify(error) from None
-        except grpc.aio.UsageError as error:
+        except (grpc.aio.UsageError, asyncio.InvalidStateError) as error:  # The latter says that the call has ended.
             raise CallError(Trouble.NETWORK, str(error)) from None
 
     async def read(self) -> bytes | None:
@@ -104,9 +105,14 @@ class PlayStream:
 class BotClient:
     """A connection to a bot at `HOST:PORT` or `unix:PATH`; it is made when first needed, and again when lost."""
 
-    def __init__(self, address: str, *, credentials: grpc.ChannelCredentials | None = None) -> None:
+    def __init__(
+        self, address: str, *, credentials: grpc.ChannelCredentials | None = None, host: str | None = None
+    ) -> None:
+        """Over TLS with `credentials`; the certificate must name `host`, where that is not in the address."""
         self.address = address
-        options = list(_OPTIONS)
+        options: list[tuple[str, str | int]] = list(_OPTIONS)
+        if credentials is not None and host is not None:
+            options.append(("grpc.ssl_target_name_override", host))
         if credentials is None:
             self._channel = grpc.aio.insecure_channel(address, options=options)
         else:

@@ -10,27 +10,29 @@ grpc.aio hands on an undecodable stream message as nothing at all.
 
 import asyncio
 import os
-import signal
 import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
-from importlib import import_module
-from inspect import isawaitable
 from typing import Any, Final, Protocol, Self, runtime_checkable
 
 import grpc
 import grpc.aio
 from google.protobuf.message import DecodeError
 
-from wakeng.sdk.bot import Bot, check, description
+from wakeng.sdk.bot import Bot, check, description, make_ready
 from wakeng.sdk.choosing import Chooser
 from wakeng.sdk.decision import Decision
-from wakeng.sdk.errors import ListenError
-from wakeng.sdk.streaming import Context, Stream
+from wakeng.sdk.dialling import File
+from wakeng.sdk.listening import Listening
+from wakeng.sdk.process import first_of, loop_factory, signals
+from wakeng.sdk.streaming import Stream, Unreadable
 from wakeng.v1 import bot_pb2
 
 MOST_MESSAGE_BYTES: Final = 1 << 20
+
+Context = grpc.aio.ServicerContext[bytes, bytes]
+
 _OPTIONS: Final = (
     ("grpc.max_receive_message_length", MOST_MESSAGE_BYTES),
     ("grpc.max_send_message_length", MOST_MESSAGE_BYTES),
@@ -48,7 +50,7 @@ class _Service:
         self.bot = bot
         self.chooser = Chooser(bot)
         self.streams: set[Stream] = set()
-        self.ready = asyncio.ensure_future(_ready(bot))
+        self.ready = asyncio.ensure_future(make_ready(bot))
 
     def handlers(self) -> grpc.GenericRpcHandler:
         """The calls in raw bytes."""
@@ -72,18 +74,23 @@ class _Service:
         except DecodeError:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "this is no DecideRequest")
         reply = await self.chooser.one(decision)
-        if reply.error:
-            await context.abort(grpc.StatusCode.INTERNAL, reply.error)
-        answer = bot_pb2.DecideResponse(decision_id=reply.decision_id, action=reply.action, note=reply.note or None)
+        answer = bot_pb2.DecideResponse(
+            decision_id=reply.decision_id,
+            action=reply.action,
+            note=reply.note or None,
+            error=reply.error or None,
+        )
         return answer.SerializeToString()
 
     async def play(self, requests: AsyncIterator[bytes], context: Context) -> None:
         """Decisions of any number of tables, until the arena has no more of them."""
         await self._until_ready(context)
-        stream = Stream(self.bot, self.chooser, context)
+        stream = Stream(self.bot, self.chooser, context.write)
         self.streams.add(stream)
         try:
             await stream.run(requests)
+        except Unreadable as problem:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(problem))
         finally:
             self.streams.discard(stream)
 
@@ -95,12 +102,6 @@ class _Service:
             await asyncio.shield(self.ready)
         except Exception as error:
             await context.abort(grpc.StatusCode.INTERNAL, f"ready failed: {type(error).__name__}: {error}")
-
-
-async def _ready(bot: Bot) -> None:
-    waiting = bot.ready()
-    if isawaitable(waiting):
-        await waiting
 
 
 class BotServer:
@@ -154,25 +155,32 @@ class ServesItself(Protocol):
         """What `start` does for other bots."""
 
 
-async def start(bot: Bot, listen: str = "127.0.0.1:0") -> BotServer:
+async def start(
+    bot: Bot,
+    listen: str = "127.0.0.1:0",
+    *,
+    tls_cert: File | None = None,
+    tls_key: File | None = None,
+    client_ca: File | None = None,
+    insecure: bool = False,
+) -> BotServer:
     """Serve a bot at "HOST:PORT" (port 0: any that is free) or "unix:PATH"; ListenError says why it cannot be.
 
-    TypeError or ValueError where the bot is none. The caller stops the server, in the loop it was started in.
+    Trust is as in `serve`. TypeError or ValueError where the bot is none. The caller stops the server, in the loop it
+    was started in.
     """
     check(bot)
+    place = Listening(listen=listen, tls_cert=tls_cert, tls_key=tls_key, client_ca=client_ca, insecure=insecure)
     if isinstance(bot, ServesItself):
+        if tls_cert is not None:
+            raise ValueError(f"{type(bot).__name__} brings a server of its own, which has no TLS")
+        place.check()
         return await bot.serve_itself(listen)
     server = grpc.aio.server(options=_OPTIONS)
-    try:
-        port = server.add_insecure_port(listen)
-    except RuntimeError as error:
-        raise ListenError(
-            f"cannot listen on {listen!r}; is it an address of this machine, and free? ({error})"
-        ) from None
+    address = place.add_to(server)
     service = _Service(bot)
     server.add_generic_rpc_handlers([service.handlers()])
     await server.start()
-    address = listen if listen.startswith("unix:") else f"{listen.rpartition(':')[0]}:{port}"
     return BotServer(address, server, service)
 
 
@@ -183,35 +191,42 @@ def serve(
     bot: Bot,
     listen: str = "127.0.0.1:50051",
     *,
+    tls_cert: File | None = None,
+    tls_key: File | None = None,
+    client_ca: File | None = None,
+    insecure: bool = False,
     until_stdin_closes: bool = False,
     grace: float = 2.0,
     announce: Callable[[str], None] | None = None,
 ) -> None:
     """Serve a bot until SIGINT or SIGTERM: then no new hands, and `grace` seconds for those in play.
 
+    An address that other machines reach is served by TLS only, with the PEM files `tls_cert` and `tls_key`, unless
+    `insecure`; with `client_ca` the arena must show a certificate that is signed by one of those.
     With `until_stdin_closes` it also ends, at once, when standard input does: a process whose parent holds the other
     end of that pipe cannot outlive it. `announce` gets the address once it can be called; by default it is written to
     standard error. Raises what `start` raises, and what the bot's `ready` raises.
     """
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        runner.run(_serve(bot, listen, grace=grace, announce=announce, watch_stdin=until_stdin_closes))
+    starting = start(bot, listen, tls_cert=tls_cert, tls_key=tls_key, client_ca=client_ca, insecure=insecure)
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+        runner.run(_serve(starting, grace=grace, announce=announce, watch_stdin=until_stdin_closes))
 
 
 async def _serve(
-    bot: Bot, listen: str, *, grace: float, announce: Callable[[str], None] | None, watch_stdin: bool
+    starting: Awaitable[BotServer], *, grace: float, announce: Callable[[str], None] | None, watch_stdin: bool
 ) -> None:
-    server = await start(bot, listen)
+    server = await starting
     ends: asyncio.Queue[float] = asyncio.Queue()
     """The seconds of grace of each end that was asked for; a second one hurries the first."""
     try:
         with (
-            _signals(lambda: ends.put_nowait(grace)),
+            signals(lambda: ends.put_nowait(grace)),
             _stdin(lambda: ends.put_nowait(0.0), watched=watch_stdin),
         ):
             (announce or _to_stderr)(server.address)
             patience = await _unless_fails(server.ready(), asyncio.ensure_future(ends.get()))
             stopping = asyncio.ensure_future(server.stop(patience))
-            await _first_of(stopping, asyncio.ensure_future(ends.get()))
+            await first_of(stopping, asyncio.ensure_future(ends.get()))
     finally:
         await server.stop(0)
 
@@ -219,45 +234,16 @@ async def _serve(
 async def _unless_fails(guard: Awaitable[None], wanted: asyncio.Future[float]) -> float:
     """What is wanted, however long it takes, unless the guard raises first."""
     guarding = asyncio.ensure_future(guard)
-    await _first_of(guarding, wanted)
+    await first_of(guarding, wanted)
     if not wanted.done():
         guarding.result()
     guarding.cancel()
     return await wanted
 
 
-async def _first_of(*futures: "asyncio.Future[Any]") -> None:
-    await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
-
-
 def _to_stderr(address: str) -> None:
     sys.stderr.write(f"listening on {address}\n")
     sys.stderr.flush()
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """uvloop where it is installed, which is a tenth faster; else the default."""
-    try:
-        factory: Callable[[], asyncio.AbstractEventLoop] = import_module("uvloop").new_event_loop
-    except ImportError:
-        return None
-    return factory
-
-
-@contextmanager
-def _signals(asked: Callable[[], None]) -> Iterator[None]:
-    """Has SIGINT and SIGTERM call back, where signals can be had: in a process's main thread."""
-    loop = asyncio.get_running_loop()
-    handled = []
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with suppress(NotImplementedError, ValueError, RuntimeError):
-            loop.add_signal_handler(number, asked)
-            handled.append(number)
-    try:
-        yield
-    finally:
-        for number in handled:
-            loop.remove_signal_handler(number)
 
 
 @contextmanager

@@ -1,7 +1,9 @@
-"""One Play stream from the bot's side: questions in by the handful, answers out as they come, packed as they can be.
+"""A stream from the bot's side: questions in by the handful, answers out as they come, packed as they can be.
 
-The reader puts a message's questions to the bot; what is answered at once goes out in one message. What has to be
-waited for gets a task each, and whatever is ready while another message is being written goes out together in the next.
+It is the same whoever dialled: Play, where the arena calls, and Join, where the bot does, differ only in the envelope
+of what the bot says. The reader puts a message's questions to the bot; what is answered at once goes out in one
+message. What has to be waited for gets a task each, and whatever is ready while another message is being written goes
+out together in the next.
 """
 
 import asyncio
@@ -10,25 +12,54 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from inspect import isawaitable
 from typing import Any
 
-import grpc
-import grpc.aio
 from google.protobuf.message import DecodeError
 
 from wakeng.sdk.bot import Bot, overrides
 from wakeng.sdk.choosing import Begun, Chooser, Reply
 from wakeng.sdk.decision import Decision
-from wakeng.v1 import bot_pb2
+from wakeng.v1 import bot_pb2, gateway_pb2
 
 log = logging.getLogger("wakeng.sdk")
 
-Context = grpc.aio.ServicerContext[bytes, bytes]
+Write = Callable[[bytes], Awaitable[None]]
+Envelope = type[bot_pb2.PlayResponse] | type[gateway_pb2.JoinRequest]
+Notice = bot_pb2.HandStarted | bot_pb2.HandEnded
+
+
+class Unreadable(ValueError):
+    """What came from the arena is none of its messages."""
+
+
+class HandsInPlay:
+    """The hands that the arena has begun with a bot and not ended."""
+
+    def __init__(self) -> None:
+        self._hands: set[tuple[str, int, int, int]] = set()
+        self._none = asyncio.Event()
+        self._none.set()
+
+    def take(self, message: bot_pb2.ArenaMessage) -> None:
+        """The notices of one message."""
+        if message.hands_started or message.hands_ended:
+            self._hands.difference_update(map(_key, message.hands_ended))
+            self._hands.update(map(_key, message.hands_started))
+            (self._none.clear if self._hands else self._none.set)()
+
+    async def over(self) -> None:
+        """Return once there is none."""
+        await self._none.wait()
+
+
+def _key(notice: Notice) -> tuple[str, int, int, int]:
+    return notice.match_id, notice.hand_index, notice.attempt, notice.seat
 
 
 class _Outbox:
     """What is to be said. Whoever finds nobody writing writes, and goes on until all is said."""
 
-    def __init__(self, context: Context) -> None:
-        self._write: Callable[[bytes], Awaitable[None]] = context.write
+    def __init__(self, write: Write, envelope: Envelope) -> None:
+        self._write = write
+        self._envelope = envelope
         self._pen = asyncio.Lock()
         self._replies: list[Reply] = []
         self._pongs: list[int] = []
@@ -46,8 +77,13 @@ class _Outbox:
             while self._replies or self._pongs or self._drain:
                 await self._write(self._next())
 
+    async def said(self) -> None:
+        """Return once whoever writes has written."""
+        async with self._pen:
+            pass
+
     def _next(self) -> bytes:
-        response = bot_pb2.PlayResponse()
+        response = self._envelope()
         message = response.message
         add = message.answers.add
         for decision_id, action, note, error in self._replies:
@@ -66,27 +102,51 @@ class _Outbox:
 
 
 class Stream:
-    """One call of Play."""
+    """One call of Play or Join, written to by `write` in messages of the kind `envelope`."""
 
-    def __init__(self, bot: Bot, chooser: Chooser, context: Context) -> None:
+    def __init__(
+        self,
+        bot: Bot,
+        chooser: Chooser,
+        write: Write,
+        *,
+        envelope: Envelope = bot_pb2.PlayResponse,
+        hands: HandsInPlay | None = None,
+    ) -> None:
         self._bot = bot
         self._chooser = chooser
-        self._context = context
-        self._outbox = _Outbox(context)
+        self._outbox = _Outbox(write, envelope)
+        self._hands = hands
         self._tasks: set[asyncio.Task[None]] = set()
         self._hears_start = overrides(bot, "hand_started")
         self._hears_end = overrides(bot, "hand_ended")
 
     async def run(self, requests: AsyncIterator[bytes]) -> None:
-        """Answer until the arena says that it asks nothing more, and then what is still open."""
+        """Answer until the arena says that it asks nothing more, and then what is still open.
+
+        Unreadable where a request is none; what the requests raise comes through.
+        """
         try:
-            async for raw in requests:
-                await self._take(raw)
-            while self._tasks:
-                await asyncio.wait(self._tasks)
+            await self.listen(requests)
+            await self.finish()
         finally:
-            for task in self._tasks:
-                task.cancel()
+            self.drop()
+
+    async def listen(self, requests: AsyncIterator[bytes]) -> None:
+        """Take what the arena says until it says no more; what takes thinking may still be thought about then."""
+        async for raw in requests:
+            await self._take(raw)
+
+    async def finish(self) -> None:
+        """Return once everything that was asked is answered."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+        await self._outbox.said()
+
+    def drop(self) -> None:
+        """Think no more about what nobody awaits."""
+        for task in self._tasks:
+            task.cancel()
 
     async def drain(self) -> None:
         """Ask for no new hands on this stream."""
@@ -94,17 +154,20 @@ class Stream:
 
     async def _take(self, raw: bytes) -> None:
         try:
+            # A JoinResponse is the same on the wire.
             message = bot_pb2.PlayRequest.FromString(raw).message
         except DecodeError:
-            await self._context.abort(grpc.StatusCode.INVALID_ARGUMENT, "this is no PlayRequest")
+            raise Unreadable("this is no message of an arena") from None
         if message.HasField("ping"):
             await self._outbox.say([], pong=message.ping.id)
-        if self._hears_start:
-            for started in message.hands_started:
-                await self._tell(self._bot.hand_started, started)
+        if self._hands is not None:
+            self._hands.take(message)
         if self._hears_end:
             for ended in message.hands_ended:
                 await self._tell(self._bot.hand_ended, ended)
+        if self._hears_start:
+            for started in message.hands_started:
+                await self._tell(self._bot.hand_started, started)
         if message.decisions:
             await self._answer(self._chooser.begin([Decision(asked) for asked in message.decisions]))
 

@@ -43,7 +43,8 @@ class PackedTransport(Transport):
         self.seat = seat
         self.outbox: asyncio.Queue[bytes | None] = asyncio.Queue()
         """Encoded messages for the present connection; None ends it."""
-        self._notices = bot_pb2.ArenaMessage()
+        self._starts: dict[tuple[str, int, int], bot_pb2.HandStarted] = {}
+        self._ends: list[bot_pb2.HandEnded] = []
         self._pings: dict[int, tuple[float, bool]] = {}
         self._ping_ids = count(1)
         self._trips: list[float] = []
@@ -66,8 +67,7 @@ class PackedTransport(Transport):
             for question in questions
         ]
         self._asked += len(questions)
-        self.outbox.put_nowait(arena_message(requests, self._notices.SerializeToString()))
-        self._notices.Clear()
+        self.outbox.put_nowait(arena_message(requests, self._notices()))
 
     def _put(self, message: bot_pb2.ArenaMessage) -> None:
         self.outbox.put_nowait(arena_message((), message.SerializeToString()))
@@ -75,32 +75,40 @@ class PackedTransport(Transport):
     def hand_started(self, table: Table, seat: int) -> None:
         """Goes along with the next message."""
         spec = table.spec
-        self._notices.hands_started.append(
-            bot_pb2.HandStarted(
-                match_id=spec.match_id,
-                hand_index=spec.hand_index,
-                attempt=spec.attempt,
-                seat=seat,
-                rules=rules_message(spec.rules),
-            )
+        self._starts[spec.match_id, spec.hand_index, seat] = bot_pb2.HandStarted(
+            match_id=spec.match_id,
+            hand_index=spec.hand_index,
+            attempt=spec.attempt,
+            seat=seat,
+            rules=rules_message(spec.rules),
         )
 
     def hand_ended(self, table: Table, seat: int) -> None:
-        """Goes along with the next message."""
+        """Goes along with the next message; a hand of whose start the bot was not yet told is not mentioned at all."""
         spec, result = table.spec, table.hand.result
+        if self._starts.pop((spec.match_id, spec.hand_index, seat), None) is not None:
+            return
         ended = bot_pb2.HandEnded(match_id=spec.match_id, hand_index=spec.hand_index, attempt=spec.attempt, seat=seat)
         if result is not None:  # None for a hand that was voided.
             ended.winner = result.winner.value
             ended.scores.extend(result.scores)
             if result.escaped_seat is not None:
                 ended.escaped_seat = result.escaped_seat
-        self._notices.hands_ended.append(ended)
+        self._ends.append(ended)
+
+    def _notices(self) -> bytes:
+        """What has gathered, encoded; it has then been said."""
+        if not self._starts and not self._ends:
+            return b""
+        message = bot_pb2.ArenaMessage(hands_started=self._starts.values(), hands_ended=self._ends)
+        self._starts.clear()
+        self._ends.clear()
+        return message.SerializeToString()
 
     def flush_notices(self) -> None:
         """Send what has gathered without waiting for a question."""
-        if self._notices.hands_started or self._notices.hands_ended:
-            self._put(self._notices)
-            self._notices.Clear()
+        if notices := self._notices():
+            self.outbox.put_nowait(arena_message((), notices))
 
     def new_connection(self) -> None:
         """Nothing of the old one is awaited any more."""

@@ -303,8 +303,9 @@ Global___PlayResponse: _TypeAlias = PlayResponse  # noqa: Y015
 
 @_typing.final
 class ArenaMessage(_message.Message):
-    """What the arena says in one message of a stream; every part may be missing. Notices that hands started come before
-    their decisions.
+    """What the arena says in one message of a stream; every part may be missing. Its parts are in effect in this order:
+    hands that ended, hands that started, decisions. A hand that both started and ended since the last message, in which
+    the bot was asked nothing, is not mentioned.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
