@@ -188,28 +188,29 @@ async def test_a_note_goes_along_and_is_cut_at_200_bytes_between_characters() ->
     ("error", "detail"),
     [(RuntimeError("lost my head"), "RuntimeError: lost my head"), (KeyError("4h"), "KeyError: '4h'")],
 )
-async def test_a_choice_that_raises_is_an_error_status_with_the_reason(
+async def test_a_choice_that_raises_is_an_answer_with_the_reason_as_its_error(
     error: Exception, detail: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with serving(Fails(7, error=error)) as (_, stub):
-        with pytest.raises(grpc.aio.AioRpcError) as failed:
-            await stub.Decide(question(7))
+        assert await stub.Decide(question(7)) == bot_pb2.DecideResponse(decision_id=7, error=detail)
         assert (await stub.Decide(question(8))).decision_id == 8, "the next question is answered"
-    assert failed.value.code() is grpc.StatusCode.INTERNAL
-    assert detail in str(failed.value.details())
     assert any("decision 7" in line.getMessage() and line.exc_info for line in caplog.records)
 
 
 @pytest.mark.parametrize("nonsense", [None, 3, ["4"], Answer(4), Answer("4", None), "\ud800", b"4"])  # type: ignore[arg-type]
-async def test_a_choice_that_is_no_text_is_an_error_status_too(nonsense: Any) -> None:
+async def test_a_choice_that_is_no_text_is_an_error_too(nonsense: Any) -> None:
     class Odd(Bot):
         def choose(self, decision: Decision) -> Any:
             return nonsense
 
     async with serving(Odd()) as (_, stub):
-        with pytest.raises(grpc.aio.AioRpcError) as failed:
-            await stub.Decide(question())
-    assert failed.value.code() is grpc.StatusCode.INTERNAL
+        answer = await stub.Decide(question())
+    assert answer.error.startswith(("TypeError: ", "UnicodeEncodeError: ")) and not answer.action
+
+
+async def test_an_error_tells_no_traceback_and_is_cut_at_200_bytes() -> None:
+    async with serving(Fails(7, error=ValueError("挖" * 1_000))) as (_, stub):
+        assert (await stub.Decide(question(7))).error == "ValueError: " + "挖" * 62
 
 
 async def test_an_unreadable_request_is_the_callers_fault() -> None:

@@ -1,6 +1,7 @@
 """`wakeng serve-bot`: a reference bot as a gRPC server, for arenas to play against and for authors to try calls on."""
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from wakeng.sdk import Bot
 
 SEED_BYTES: Final = 32
+_FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 class BotSeed(click.ParamType):  # type: ignore[type-arg]
@@ -34,8 +36,12 @@ class BotSeed(click.ParamType):  # type: ignore[type-arg]
 @click.option(
     "--seed", type=BotSeed(), default="0", metavar="HEX|N", help="What its random choices follow from.  [default: 0]"
 )
+@click.option("--tls-cert", type=_FILE, help="The PEM certificate, with its chain, to serve TLS by.")
+@click.option("--tls-key", type=_FILE, help="The key of --tls-cert.")
+@click.option("--client-ca", type=_FILE, help="Demand of arenas a certificate that is signed by one of these.")
+@click.option("--insecure", is_flag=True, help="No TLS, though other machines reach it.")
 @click.option("--until-stdin-closes", is_flag=True, hidden=True)
-def command(name: str, listen: str, seed: bytes, *, until_stdin_closes: bool) -> None:
+def command(name: str, listen: str, seed: bytes, *, until_stdin_closes: bool, **trust: Any) -> None:
     """Serve the built-in bot NAME (see `wakeng bots`) until SIGINT or SIGTERM.
 
     The first line of standard output is `listening on ADDR`, once it can be called. Its choices follow from the
@@ -43,19 +49,23 @@ def command(name: str, listen: str, seed: bytes, *, until_stdin_closes: bool) ->
 
     \b
     wakeng serve-bot greedy --listen 127.0.0.1:50051
+    wakeng serve-bot greedy --listen 0.0.0.0:50051 --tls-cert bot.pem --tls-key bot.key
     """
     # gRPC's own log lines say nothing to people that our one line does not; who debugs it sets this otherwise.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     from wakeng.sdk import ListenError, serve
 
-    bot = _create(name, seed)
+    bot = create_bot(name, seed)
     try:
-        serve(bot, listen, until_stdin_closes=until_stdin_closes, announce=_announce)
+        serve(bot, listen, until_stdin_closes=until_stdin_closes, announce=_announce, **trust)
     except ListenError as problem:
         raise click.BadParameter(str(problem), param_hint="'--listen'") from None
+    except ValueError as problem:
+        raise click.UsageError(str(problem)) from None
 
 
-def _create(name: str, seed: bytes) -> "Bot":
+def create_bot(name: str, seed: bytes) -> "Bot":
+    """The built-in bot of that name; BadParameter says which there are."""
     from wakeng.bots import UnknownBot, create
 
     try:
