@@ -12,7 +12,7 @@ from wakeng.services.store import Match, MatchState
 from wakeng.services.store import SeatTotals as StoredTotals
 from wakeng.v1 import match_pb2, rules_pb2
 
-STATES: Final = {state: getattr(match_pb2, f"MATCH_STATE_{state.value}") for state in MatchState}
+STATES: Final = {state: getattr(match_pb2, f"MATCH_STATE_{state.value}") for state in MatchState if state is not MatchState.PAUSED}
 MOST_REQUEST_ID: Final = 64
 _SEAT_KINDS: Final = {
     "address": SeatKind.ADDRESS,
@@ -41,7 +41,6 @@ def read_request(
         seed = parse_seed(request.seed) if request.HasField("seed") else drawn_seed
     except ValueError as problem:
         raise SpecError("seed", str(problem)) from None
-    policy = request.fault_policy
     return MatchSpec(
         match_id=match_id,
         rules=rules,
@@ -49,7 +48,7 @@ def read_request(
         hands=request.hands,
         seed=seed,
         time_control=_read_times(request),
-        max_escapes=policy.max_escapes if policy.HasField("max_escapes") else 3,
+        max_escapes=_read_escapes(request),
         tables=request.tables or DEFAULT_TABLES,
         owner=owner,
         by_admin=by_admin,
@@ -69,7 +68,19 @@ def _read_times(request: match_pb2.CreateMatchRequest) -> TimeControl:
         strikes = request.fault_policy.max_strikes
         if given.setdefault("max_strikes", strikes) != strikes:
             raise SpecError("fault_policy.max_strikes", "differs from time_control.max_strikes")
-    return TimeControl(**given)
+    try:
+        return TimeControl(**given)
+    except SpecError as problem:
+        raise SpecError(f"time_control.{problem.field}", str(problem).partition(": ")[2]) from None
+
+
+def _read_escapes(request: match_pb2.CreateMatchRequest) -> int:
+    policy = request.fault_policy
+    if not policy.HasField("max_escapes"):
+        return 3
+    if policy.max_escapes < 1:
+        raise SpecError("fault_policy.max_escapes", f"must be 1 or more, not {policy.max_escapes}")
+    return policy.max_escapes
 
 
 def match_message(match: Match, spec: MatchSpec, *, finished: int, totals: Sequence[StoredTotals]) -> match_pb2.Match:

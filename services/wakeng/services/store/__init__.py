@@ -2,7 +2,7 @@
 
 from wakeng.services.store.bots import BotPage, NewBot, RegisteredBot
 from wakeng.services.store.recordfile import RecordFile
-from wakeng.services.store.rows import Added, Entry, Match, MatchState, Page, SeatTotals
+from wakeng.services.store.rows import Added, Entry, Match, MatchKind, MatchState, Page, SeatTotals
 from wakeng.services.store.schema import downgrade, newest_schema
 from wakeng.services.store.store import Store
 from wakeng.services.store.tokens import Role, StoredToken
@@ -13,6 +13,7 @@ __all__ = [
     "BotPage",
     "Entry",
     "Match",
+    "MatchKind",
     "MatchState",
     "NewBot",
     "Page",

@@ -21,6 +21,8 @@ class MatchState(Enum):
 
     PENDING = "PENDING"
     RUNNING = "RUNNING"
+    PAUSED = "PAUSED"
+    """Only a tournament is."""
     FINISHED = "FINISHED"
     CANCELLED = "CANCELLED"
     FAILED = "FAILED"
@@ -31,7 +33,14 @@ class MatchState(Enum):
         return self not in UNFINISHED
 
 
-UNFINISHED: Final = (MatchState.PENDING, MatchState.RUNNING)
+UNFINISHED: Final = (MatchState.PENDING, MatchState.RUNNING, MatchState.PAUSED)
+
+
+class MatchKind(Enum):
+    """What the hands of a row belong to; the value is the word in the store."""
+
+    MATCH = "match"
+    TOURNAMENT = "tournament"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +62,7 @@ class Match:
     """None until a final state."""
     reason: str | None
     """Why it was cancelled or failed."""
+    kind: MatchKind = MatchKind.MATCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +125,9 @@ def plain_spec(spec: Mapping[str, Any]) -> str:
 
 def match_of(row: Mapping[str, Any]) -> Match:
     """The match of a row of `matches`."""
-    return Match(**{**row, "spec": orjson.loads(row["spec"]), "state": MatchState(row["state"])})
+    return Match(
+        **{**row, "spec": orjson.loads(row["spec"]), "state": MatchState(row["state"]), "kind": MatchKind(row["kind"])}
+    )
 
 
 def hand_row(entry: Entry, finished_us: int) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from wakeng.services.store.rows import (
     Added,
     Entry,
     Match,
+    MatchKind,
     MatchState,
     Page,
     SeatTotals,
@@ -104,6 +105,7 @@ class Store:
         commitment: str,
         hands: int,
         request_id: str | None = None,
+        kind: MatchKind = MatchKind.MATCH,
     ) -> tuple[Match, bool]:
         """Stores a match as PENDING, and says whether it is new.
 
@@ -120,6 +122,7 @@ class Store:
             "state": MatchState.PENDING.value,
             "hands": hands,
             "created_us": self._clock(),
+            "kind": kind.value,
         }
         async with self._write() as connection:
             statement = insert_new(self._dialect, matches).returning(matches.c.match_id)
@@ -147,23 +150,31 @@ class Store:
         async with self._read() as connection:
             return await _match(connection, match_id)
 
-    async def list_matches(self, page_size: int = 50, page_token: str = "") -> Page:
+    async def list_matches(
+        self, page_size: int = 50, page_token: str = "", *, kind: MatchKind = MatchKind.MATCH
+    ) -> Page:
         """A page of 1 to 1,000 matches, newest first. Matches made while one turns the pages shift nothing.
 
         BadPageToken if the token is neither empty nor the last page's.
         """
         size = min(max(page_size, 1), MOST_A_PAGE)
         order = tuple_(matches.c.created_us, matches.c.match_id)
-        query = select(matches).order_by(matches.c.created_us.desc(), matches.c.match_id.desc()).limit(size + 1)
+        query = (
+            select(matches)
+            .where(matches.c.kind == kind.value)
+            .order_by(matches.c.created_us.desc(), matches.c.match_id.desc())
+            .limit(size + 1)
+        )
         if page_token:
             query = query.where(order < read_page_token(page_token))
         found = await self._matches(query)
         return Page(found[:size], token_after(found[size - 1]) if len(found) > size else "")
 
-    async def unfinished_matches(self) -> tuple[Match, ...]:
-        """What a restart has to go on with, oldest first."""
-        going_on = matches.c.state.in_([state.value for state in UNFINISHED])
-        return await self._matches(select(matches).where(going_on).order_by(matches.c.created_us, matches.c.match_id))
+    async def unfinished_matches(self, kind: MatchKind = MatchKind.MATCH) -> tuple[Match, ...]:
+        """What a restart has to go on with, oldest first; what was paused waits for somebody to resume it."""
+        going_on = matches.c.state.in_([MatchState.PENDING.value, MatchState.RUNNING.value])
+        mine = select(matches).where(going_on, matches.c.kind == kind.value)
+        return await self._matches(mine.order_by(matches.c.created_us, matches.c.match_id))
 
     async def _matches(self, query: Select[Any]) -> tuple[Match, ...]:
         async with self._read() as connection:

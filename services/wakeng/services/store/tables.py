@@ -35,13 +35,15 @@ matches = Table(
     Column("seed", Text, nullable=False),  # 64 lower-case hex digits.
     Column("commitment", Text, nullable=False),  # SHA-256 of the seed, in hex.
     Column("state", Text, nullable=False),  # A word of MatchState.
-    Column("hands", Integer, nullable=False),  # To be played, from 1.
+    Column("hands", Integer, nullable=False),  # To be played, from 1; 0 for no end.
     Column("created_us", BigInteger, nullable=False),  # Microseconds since 1970, UTC, as all times here.
     Column("finished_us", BigInteger),  # Absent until a final state.
     Column("reason", Text),  # Why it was cancelled or failed.
+    Column("kind", Text, nullable=False, server_default="match"),  # A word of MatchKind.
     UniqueConstraint("request_id"),
     Index(None, "created_us", "match_id"),  # Pages, newest first.
     Index(None, "state"),  # What a restart has to go on with.
+    Index(None, "kind", "created_us", "match_id"),  # Pages of one kind.
 )
 
 hand_records = Table(
