@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import orjson
 
 from wakeng.bots import BUILTIN_BOTS
+from wakeng.engine import derive
 from wakeng.services.deadlines import Deadlines
 from wakeng.services.floor import Floor, Record, Watcher
 from wakeng.services.journal import Journal
@@ -44,6 +45,7 @@ class Arena:
         self.seating = Seating(store=store, tls=tls or BotTls())
         """A server of this arena puts a policy and a gateway in its place."""
         self.floors: set[Floor] = set()
+        metrics.tables_running.set_function(lambda: sum(floor.running for floor in self.floors))
         self._loopback = loopback
         self._probe: asyncio.Task[None] | None = None
 
@@ -171,10 +173,15 @@ class MatchRun:
         chairs: dict[str, Chair] = {}
         seating = self._arena.seating
         for place, seat in enumerate(self.spec.seats):
-            key = seating.key(self.spec, place)
+            key = seating.key(seat, place=f"{self.spec.match_id}/{place}")
             if key not in chairs:
                 self._keys.append(key)
-                opener = seating.opener(self.spec, place, in_process=self._in_process)
+                opener = seating.opener(
+                    seat,
+                    seed=derive(self.spec.seed, "bot", place),
+                    by_admin=self.spec.by_admin,
+                    in_process=self._in_process,
+                )
                 chairs[key] = Chair(self._arena.roster.take(key, seat.bot, opener), max_escapes=self.spec.max_escapes)
             self.chairs.append(chairs[key])
         await asyncio.gather(*(chair.make_ready(self.spec.rules, self.spec.time_control) for chair in chairs.values()))

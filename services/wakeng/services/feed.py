@@ -36,7 +36,7 @@ class _Event(NamedTuple):
     """`what` is a public event, the end of a hand, a state of the match, or None for the beginning of a hand."""
 
     sequence: int
-    index: int
+    hand: int
     attempt: int
     what: "str | match_pb2.MatchHandEnded | match_pb2.MatchState.ValueType | None"
 
@@ -75,7 +75,8 @@ class MatchFeed:
     def close(self, state: "match_pb2.MatchState.ValueType | None") -> None:
         """The match is over and this is its final state; or None, and it is only here that it does not go on."""
         if state is not None:
-            for self._turn in sorted(self._hands):
+            for index in sorted(self._hands):
+                self._turn = index
                 self._tell()  # What was dropped has left gaps.
             self._add(_Event(self._after_all, 0, 0, state))
             self.complete = True

@@ -1,7 +1,7 @@
 """MatchService's messages read into specs, and matches written into messages."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -12,7 +12,9 @@ from wakeng.services.store import Match, MatchState
 from wakeng.services.store import SeatTotals as StoredTotals
 from wakeng.v1 import match_pb2, rules_pb2
 
-STATES: Final = {state: getattr(match_pb2, f"MATCH_STATE_{state.value}") for state in MatchState if state is not MatchState.PAUSED}
+STATES: Final[Mapping[MatchState, Any]] = {
+    state: getattr(match_pb2, f"MATCH_STATE_{state.value}") for state in MatchState if state is not MatchState.PAUSED
+}
 MOST_REQUEST_ID: Final = 64
 _SEAT_KINDS: Final = {
     "address": SeatKind.ADDRESS,

@@ -60,7 +60,7 @@ class Matches(match_pb2_grpc.MatchServiceServicer):
         return len(unfinished)
 
     def _start(self, spec: MatchSpec) -> None:
-        feed = MatchFeed()
+        feed = MatchFeed(spec.hands)
         run = MatchRun(self._arena, spec, watchers=(feed,), on_taken_up=feed.recorded)
         running = _Running(run, feed)
         self._running[spec.match_id] = running
@@ -79,7 +79,7 @@ class Matches(match_pb2_grpc.MatchServiceServicer):
             await self._arena.store.set_state(match_id, MatchState.FAILED, reason=f"{type(error).__name__}: {error}")
         finally:
             self._running.pop(match_id, None)
-            running.feed.close(STATES[(await self._arena.store.get_match(match_id)).state])
+            running.feed.close(_final(await self._arena.store.get_match(match_id)))
 
     async def drain(self, grace: float) -> None:
         """Begin nothing more; wait so many seconds for hands in play, then drop them. What was played is kept."""
@@ -163,6 +163,7 @@ class Matches(match_pb2_grpc.MatchServiceServicer):
         running = self._running.get(match.match_id)
         if running is not None and running.task is not None:
             running.reason = request.reason[:200] or "cancelled"
+            await asyncio.sleep(0)  # A task that is cancelled before its first step would clear nothing away.
             running.task.cancel()
             await asyncio.wait([running.task])
         elif not match.state.final:
@@ -173,13 +174,16 @@ class Matches(match_pb2_grpc.MatchServiceServicer):
     async def WatchMatch(
         self, request: match_pb2.WatchMatchRequest, context: Context
     ) -> AsyncIterator[match_pb2.WatchMatchResponse]:
-        """A match's public events, those of the past first, to its end."""
+        """A match's public events, those of the past first, to its end; UNAVAILABLE where it does not go on here."""
         match = await self._match(request.match_id, context)
         running = self._running.get(match.match_id)
         feed = running.feed if running is not None else await self._past(match)
         try:
             async for event in feed.follow(max(0, request.after_sequence)):
                 yield match_pb2.WatchMatchResponse(event=event)
+            if not feed.complete:
+                reason = "the match does not go on here now; ask again for what follows the last event"
+                await refuse(context, code_pb2.UNAVAILABLE, "NOT_PLAYED_HERE", reason)
         except Gone as problem:
             await refuse(context, code_pb2.OUT_OF_RANGE, "EVENTS_GONE", str(problem), field="after_sequence")
 
@@ -253,11 +257,16 @@ class Matches(match_pb2_grpc.MatchServiceServicer):
         )
 
     async def _past(self, match: Match) -> MatchFeed:
-        feed = MatchFeed()
+        feed = MatchFeed(match.hands)
         async for line in self._arena.store.records(match.match_id):
             feed.recorded(orjson.loads(line))
-        feed.close(STATES[match.state])
+        feed.close(_final(match))
         return feed
+
+
+def _final(match: Match) -> "match_pb2.MatchState.ValueType | None":
+    """The state a match has ended in, None while it goes on."""
+    return STATES[match.state] if match.state.final else None
 
 
 def _spec(match: Match) -> MatchSpec:

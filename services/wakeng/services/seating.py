@@ -6,7 +6,7 @@ from typing import Final
 import grpc
 
 from wakeng.bots import REFERENCE_BOTS, create
-from wakeng.engine import Fault, RuleSet, derive
+from wakeng.engine import Fault, RuleSet
 from wakeng.sdk.dialling import Dialling, File
 from wakeng.services.dialling import BadAddress, DiallingPolicy, NotAllowed
 from wakeng.services.errors import UnknownBot
@@ -15,7 +15,7 @@ from wakeng.services.local import local
 from wakeng.services.processes import BotProcess
 from wakeng.services.remote import remote
 from wakeng.services.seat import NotReady, Opener, Seat, Transport
-from wakeng.services.spec import MatchSpec, SeatKind, SeatSpec, TimeControl
+from wakeng.services.spec import SeatKind, SeatSpec, TimeControl
 from wakeng.services.store import RegisteredBot, Store
 
 _PROCESS_START_S: Final = 30.0
@@ -59,21 +59,24 @@ class Seating:
     gateway: Gateway | None = None
     tls: BotTls = BotTls()
 
-    def key(self, spec: MatchSpec, place: int) -> str:
-        """What the roster knows the bot by: the same for every seat and match where it is the same bot."""
-        seat = spec.seats[place]
+    def key(self, seat: SeatSpec, *, place: str) -> str:
+        """What the roster knows the bot by: the same for every seat and match where it is the same bot.
+
+        A built-in bot is made for its `place`, a text that no other seat of the arena bears.
+        """
         if seat.kind is SeatKind.BUILTIN:
-            return f"{spec.match_id}/{place}"
+            return place
         return Gateway.key(seat.bot) if seat.kind is SeatKind.REGISTERED else seat.bot
 
-    def opener(self, spec: MatchSpec, place: int, *, in_process: bool) -> Opener:
-        """How the bot of a seat is reached. One that is broken on purpose has a process of its own in any case."""
-        seat = spec.seats[place]
+    def opener(self, seat: SeatSpec, *, seed: bytes, by_admin: bool, in_process: bool) -> Opener:
+        """How the bot of a seat is reached; `seed` is for a built-in one.
+
+        One that is broken on purpose has a process of its own in any case.
+        """
         if seat.kind is SeatKind.ADDRESS:
-            return self._at(seat.bot, by_admin=spec.by_admin)
+            return self._at(seat.bot, by_admin=by_admin)
         if seat.kind is SeatKind.REGISTERED:
             return self._registered(seat)
-        seed = derive(spec.seed, "bot", place)
         if in_process and seat.bot in REFERENCE_BOTS:
             return local(create(seat.bot, seed))
         return _process(seat.bot, seed)

@@ -101,8 +101,8 @@ class ArenaServer:
             raise CannotListen(f"cannot listen on {listen}: {problem}") from None
         host, colon, _ = listen.rpartition(":")
         self.address = f"{host}:{port}" if colon and not listen.startswith("unix:") else listen
-        await self._server.start()
         await self.matches.take_up()
+        await self._server.start()
         for service in ("", *SERVICES):
             await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
         return self

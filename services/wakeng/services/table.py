@@ -6,7 +6,7 @@ reconnect budget, plays the default action for a seat that failed, counts strike
 (docs/protocol.md 7). An illegal act of a bot is an event like any other and never raises.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -55,6 +55,8 @@ class HandSpec:
     blind_first_seat: int | None = None
     assigned_digger: int | None = None
     match_commitment: str | None = None
+    schedule: Mapping[str, str | int] | None = None
+    """Where the hand stands in a tournament (docs/protocol.md 6)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +228,8 @@ class Table:
             record["blind_first_seat"] = hand.deal.first_dealt_seat if first is None else first
         if spec.rules.bidding is Bidding.ASSIGNED:
             record["assigned_digger"] = spec.assigned_digger
+        if spec.schedule is not None:
+            record["schedule"] = dict(spec.schedule)
         if decisions := self._decision_members():
             record["decisions"] = decisions
         if self._faults:

@@ -63,36 +63,33 @@ class JournalWatcher:
 
 
 class MetricsWatcher:
-    """Counts hands, decisions, latencies and faults, with the labels of each seat bound once."""
+    """Counts hands, decisions, latencies and faults, with the labels of each bot bound once."""
 
     def __init__(self, metrics: Metrics, rules: RuleSet, bots: Sequence[str]) -> None:
         self._metrics = metrics
         self._rules = rules.preset
-        self._bots = [metrics.bot(bot) for bot in bots]
+        self._bots = {bot: metrics.bot(bot) for bot in bots}
 
     def hand_started(self, table: Table) -> None:
-        """One more table."""
-        self._metrics.tables_running.inc()
+        """Nothing; the arena knows how many are in play."""
 
     def decided(self, table: Table, decided: Decided) -> None:
         """Counts it, and its fault."""
-        bot = self._bots[decided.seat]
+        bot = self._bots[table.spec.names[decided.seat].bot]
         bot.decision(decided.phase, decided.latency_us)
         if decided.fault is not None:
             bot.fault(decided.fault)
 
     def faulted(self, table: Table, seat: int, fault: Fault) -> None:
         """Counts it."""
-        self._bots[seat].fault(fault)
+        self._bots[table.spec.names[seat].bot].fault(fault)
 
     def hand_ended(self, table: Table) -> None:
         """Counts it."""
         result = table.hand.result
         assert result is not None
-        self._metrics.tables_running.dec()
         self._metrics.hand(self._rules, result.winner)
 
     def hand_voided(self, table: Table, reason: str) -> None:
         """Counts it."""
-        self._metrics.tables_running.dec()
         self._metrics.hands_voided.inc()
