@@ -18,7 +18,9 @@ class Deadlines:
         self._loop = loop
         self._heap: list[tuple[float, int, Callable[[float], None]]] = []
         self._order = count()
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: asyncio.Handle | None = None
+        self._due = 0.0
+        """When the timer goes off; uvloop's does not say."""
 
     def add(self, when: float, callback: Callable[[float], None]) -> None:
         """Call `callback(when)` once at or after `when`; how late it is called is the lag of the arena's own loop."""
@@ -28,9 +30,10 @@ class Deadlines:
 
     def _arm(self, when: float) -> None:
         if self._timer is not None:
-            if self._timer.when() <= when:
+            if self._due <= when:
                 return
             self._timer.cancel()
+        self._due = when
         self._timer = self._loop.call_at(when, self._fire)
 
     def _fire(self) -> None:

@@ -9,14 +9,17 @@ bot does leads there. Bots that are quarantined or were never ready are probed i
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from wakeng.engine import Fault
 from wakeng.services.circuit import State
 from wakeng.services.encoding import RequestWriter
 from wakeng.services.roster import Chair
-from wakeng.services.seat import Seat
+from wakeng.services.seat import MOST_PER_MESSAGE, Seat
 from wakeng.services.table import Decided, HandSpec, Table
+
+WATCH_EVERY: Final = 15.0
+"""Seconds between looks for tables that stand still."""
 
 Record = dict[str, Any]
 
@@ -71,6 +74,15 @@ class Floor:
         for chair in self.chairs:
             chair.seat.on_free.add(self._wake)
             self._schedule_probe(chair)
+        self._at(self._loop.time() + WATCH_EVERY, self._keep_watch)
+
+    def _keep_watch(self) -> None:
+        """Void every table that has stood still for longer than any deadline lets it; nobody else would move it."""
+        now = self._loop.time()
+        for play in list(self._playing):
+            if now - play.moved_at > play.patience:
+                self.void(play, f"no progress for {play.patience:.0f} s")
+        self._at(now + WATCH_EVERY, self._keep_watch)
 
     def close(self) -> None:
         """Leave nothing behind: hands in play are dropped, and their leases, timers and probes with them."""
@@ -83,6 +95,10 @@ class Floor:
         for play in list(self._playing):
             play.over = True
             self._end(play)
+
+    def now(self) -> float:
+        """The loop's clock."""
+        return self._loop.time()
 
     def void_waiting(self, seats: Sequence[Seat], reason: str) -> None:
         """Void every hand that waits for one of these seats."""
@@ -236,7 +252,7 @@ class Floor:
 class _Play:
     """One table in play: what the seat calls back. Once it is `over`, nothing reaches it any more."""
 
-    __slots__ = ("_floor", "chairs", "ending", "leased", "over", "table", "writer")
+    __slots__ = ("_floor", "chairs", "ending", "leased", "moved_at", "over", "table", "writer")
 
     def __init__(self, floor: Floor, table: Table, chairs: Sequence[Chair], ending: Ending, *, leased: bool) -> None:
         self._floor = floor
@@ -246,6 +262,17 @@ class _Play:
         self.ending = ending
         self.leased = leased
         self.over = False
+        self.moved_at = asyncio.get_running_loop().time()
+        """When the table last moved on."""
+
+    @property
+    def patience(self) -> float:
+        """Seconds within which a question is answered or declared, whatever happens; twice that, to be sure.
+
+        A question may wait for the bot's window while those before it take their whole budgets.
+        """
+        times = self.table.spec.time_control
+        return 60 + 2 * MOST_PER_MESSAGE * (times.move_ms + times.bank_ms + times.reconnect_ms) / 1000
 
     def seats(self) -> Iterable[Seat]:
         """Each bot's seat once."""
@@ -283,6 +310,7 @@ class _Play:
     def _move(self, event: Callable[[], Decided | None]) -> None:
         """Apply an event and go on; whatever fails here is the arena's doing."""
         seat = self.table.seat
+        self.moved_at = self._floor.now()
         try:
             decided = event()
             if decided is not None:

@@ -17,6 +17,8 @@ from wakeng.v1 import bot_pb2, rules_pb2
 
 PROTOCOL_VERSION: Final = 1
 MOST_VERSION: Final = 100
+_PAUSE: Final = 0.05
+_LONGEST_PAUSE: Final = 0.5
 
 
 def remote(address: str, *, credentials: grpc.ChannelCredentials | None = None, host: str | None = None) -> Opener:
@@ -61,14 +63,20 @@ def _greeter(seat: Seat, client: BotClient) -> Greeter:
 
 
 async def _connect(seat: Seat, client: BotClient, greeter: Greeter) -> Transport:
-    stream = StreamTransport(seat, client, greeter)
-    try:
-        await stream.open()
-    except CallError as error:
-        if error.trouble is not Trouble.UNIMPLEMENTED:
-            raise
-        return UnaryTransport(seat, client, greeter)
-    return stream
+    stream, pause = StreamTransport(seat, client, greeter), 0.0
+    while True:
+        try:
+            await stream.open()
+        except CallError as error:
+            if error.trouble is Trouble.UNIMPLEMENTED:
+                return UnaryTransport(seat, client, greeter)
+            if error.trouble is not Trouble.NETWORK:
+                raise
+        else:
+            return stream
+        # The bot has described itself, so it is there: until its time is over this is worth another try.
+        await asyncio.sleep(pause)
+        pause = min(pause + _PAUSE, _LONGEST_PAUSE)
 
 
 def take_description(seat: Seat, answer: bot_pb2.DescribeResponse) -> None:

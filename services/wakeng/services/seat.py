@@ -22,12 +22,12 @@ from typing import Final, Protocol
 from wakeng.engine import Fault, RuleSet
 from wakeng.services.deadlines import Deadlines
 from wakeng.services.encoding import RequestWriter
+from wakeng.services.leases import Leases
 from wakeng.services.spec import TimeControl
 from wakeng.services.table import Name, Table, escape
 from wakeng.services.window import Window
 
 MOST_PER_MESSAGE: Final = 256
-DEFAULT_MAX_TABLES: Final = 1_024
 DEFAULT_MOST: Final = 1_000_000
 _REMEMBERED: Final = 4096
 """How many ids of questions that are over are known by name."""
@@ -147,10 +147,8 @@ class Seat:
 
     def __init__(self, name: str, opener: Opener, *, ids: Ids, deadlines: Deadlines, counts: Counts) -> None:
         self.name = Name(name)
-        self.max_tables = DEFAULT_MAX_TABLES
-        """Hands it can have in play at once, by its own word."""
-        self.in_play = 0
-        """Hands it has in play: its leases."""
+        self.leases = Leases()
+        """The hands it has in play, and how many it may have."""
         self.on_free: set[Callable[[], None]] = set()
         """Called when a lease is given back."""
         self.on_lost: Callable[[Seat], None] = lambda seat: None
@@ -203,15 +201,15 @@ class Seat:
     @property
     def free(self) -> bool:
         """Whether the bot takes another hand."""
-        return self.in_play < self.max_tables and self.draining_since is None
+        return self.leases.free and self.draining_since is None
 
     def lease(self) -> None:
         """One more hand in play; to be taken before the deal."""
-        self.in_play += 1
+        self.leases.take()
 
     def give_back(self) -> None:
         """A hand is over."""
-        self.in_play -= 1
+        self.leases.give_back()
         for wake in list(self.on_free):
             wake()
 
@@ -219,7 +217,7 @@ class Seat:
         """What the bot says of itself."""
         self.name = Name(self.name.bot, version)
         self.wants_legal_actions = wants_legal_actions
-        self.max_tables = max(1, min(max_tables, self._most_tables))
+        self.leases.state(min(max_tables, self._most_tables))
         self._window.cap(min(max_decisions, self._most_decisions))
 
     def limit(self, *, max_tables: int | None, max_decisions: int | None) -> None:
@@ -389,7 +387,10 @@ class Seat:
         batch.in_flight = False
         now = self.loop.time()
         for question in [q for q in batch.open.values() if q.deadline <= now]:
-            self.fail(question, self._verdict(question))
+            verdict = self._verdict(question)
+            if verdict is Fault.DEADLINE:
+                self.leases.missed()
+            self.fail(question, verdict)
         if batch.open:
             self._watch(batch)
         else:

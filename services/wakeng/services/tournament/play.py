@@ -71,6 +71,8 @@ class TournamentRunner:
         self._absent: dict[int, float] = {}
         """Bots that are not dealt in, by their place in the field, and since when."""
         self._timer: asyncio.TimerHandle | None = None
+        self._due = 0.0
+        """When the timer goes off, or went off last."""
         self.floor = Floor(chairs, watchers=watchers, wake=self._wake.set)
 
     async def run(self) -> None:
@@ -130,7 +132,8 @@ class TournamentRunner:
         return waits
 
     def _wake_at(self, when: float) -> None:
-        if self._timer is None or self._timer.cancelled() or self._timer.when() <= self._loop.time():
+        if self._due <= self._loop.time():
+            self._due = when
             self._timer = self._loop.call_at(when, self._wake.set)
 
     def _begin(self, turn: Turn) -> bool:

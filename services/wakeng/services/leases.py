@@ -1,0 +1,49 @@
+"""How many hands a bot has in play: at most what it says, and fewer while it misses deadlines.
+
+A lease is taken before the deal and given back when the hand is over. Beside the bot's own word stands a measured limit
+that works as congestion control does: a missed deadline halves it, a hand that went without one raises it by one. So a
+bot that is overrun by its tables gets fewer until it keeps its time, and then more again.
+"""
+
+from typing import Final
+
+DEFAULT_MAX_TABLES: Final = 1_024
+
+
+class Leases:
+    """The hands of one bot."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+        self._stated = DEFAULT_MAX_TABLES
+        self._comfortable = float(DEFAULT_MAX_TABLES)
+
+    @property
+    def limit(self) -> int:
+        """Hands it may have in play now, from 1."""
+        return max(1, min(self._stated, int(self._comfortable)))
+
+    @property
+    def free(self) -> bool:
+        """Whether there is one to be had."""
+        return self.taken < self.limit
+
+    def state(self, most: int) -> None:
+        """The bot's own word, or less where it was registered with less."""
+        if most != self._stated:
+            self._stated = max(1, most)
+            self._comfortable = float(self._stated)
+
+    def take(self) -> None:
+        """One more hand in play."""
+        self.taken += 1
+
+    def give_back(self) -> None:
+        """A hand is over."""
+        self.taken -= 1
+        if self._comfortable < self._stated:
+            self._comfortable += 1
+
+    def missed(self) -> None:
+        """The bot missed a deadline; that undoes what the hand will add when it is over, and more."""
+        self._comfortable = max(1.0, min(self._comfortable, float(self.taken)) / 2 - 1)
