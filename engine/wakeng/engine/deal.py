@@ -1,9 +1,9 @@
 """Seeds, their stream of random numbers, and the deal they give: the whole of docs/rules.md 7."""
 
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Final
 
 from wakeng.engine.cards import HEARTS
 from wakeng.engine.rules import Bidding, FirstCaller, RuleSet
@@ -31,40 +31,53 @@ def parse_seed(text: str) -> bytes:
     return bytes.fromhex(text)
 
 
+_WORDS: Final = struct.Struct(">8I").unpack
+
+
 class Stream:
     """Uniform draws from a seed: big-endian 32-bit words of SHA-256(seed || block number), block after block."""
 
     def __init__(self, seed: bytes) -> None:
         if len(seed) != SEED_BYTES:
             raise ValueError(f"a seed is {SEED_BYTES} bytes, not {len(seed)}")
-        self._words = _words(seed)
+        self._seed = seed
+        self._blocks = 0
+        self._words: list[int] = []
+        """Those of the blocks so far that are not drawn."""
+
+    def _ahead(self, count: int) -> list[int]:
+        """At least so many words, the next first."""
+        words = self._words
+        while len(words) < count:
+            words += _WORDS(sha256(self._seed + self._blocks.to_bytes(8, "big")).digest())
+            self._blocks += 1
+        return words
 
     def below(self, n: int) -> int:
         """A number in 0..n-1, all equally likely: words that would favour the low ones are passed over."""
         limit = 2**32 - 2**32 % n
-        for word in self._words:
+        while True:
+            word = self._ahead(1).pop(0)
             if word < limit:
                 return word % n
-        raise AssertionError("the stream has no end")
 
     def shuffle(self, items: list[int]) -> None:
-        """Fisher-Yates in place, from the last place down, with `below` written out, as it is most of a deal."""
-        next_word = self._words.__next__
-        for i in range(len(items) - 1, 0, -1):
-            n = i + 1
-            word = next_word()
-            while word >= 4294967296 - 4294967296 % n:
-                word = next_word()
-            j = word % n
+        """Fisher-Yates in place, from the last place down.
+
+        A word is passed over once in a hundred million; where none can be, all are taken at once, since the shuffle is
+        most of what a deal costs.
+        """
+        draws = len(items) - 1
+        words = self._ahead(draws)[:draws]
+        if words and max(words) >= 2**32 - len(items):
+            for i in range(draws, 0, -1):
+                j = self.below(i + 1)
+                items[i], items[j] = items[j], items[i]
+            return
+        del self._words[:draws]
+        for i, word in zip(range(draws, 0, -1), words, strict=True):
+            j = word % (i + 1)
             items[i], items[j] = items[j], items[i]
-
-
-def _words(seed: bytes) -> Iterator[int]:
-    unpack = struct.Struct(">8I").unpack
-    block = 0
-    while True:
-        yield from unpack(sha256(seed + block.to_bytes(8, "big")).digest())
-        block += 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,12 +18,12 @@ from wakeng.engine.plays import (
     FIRST_RUN,
     FOLLOWS,
     PAIRS,
-    PLAY_MASK,
-    PLAY_SHIFT,
     PLAYS,
     QUADS,
+    REMOVALS,
     SINGLES,
     TRIPLES,
+    add,
     pack,
     rank_count,
     remove,
@@ -66,7 +66,9 @@ class Hand:
 
     __slots__ = (
         "_after",
+        "_bombs",
         "_caller",
+        "_must_beat",
         "_queue",
         "_runs",
         "bid",
@@ -121,6 +123,8 @@ class Hand:
         self._queue: list[int] = []
         self._after: list[int] = [*range(1, rules.players), 0]
         self._runs = rules.run_leads
+        self._bombs = rules.bombs
+        self._must_beat = rules.must_beat
         if rules.bidding is Bidding.ASSIGNED:
             assert assigned_digger is not None
             self.bid = BLIND_DIG
@@ -155,12 +159,11 @@ class Hand:
         if action not in self.legal:
             raise self._refusal(action)
         seat = self.turn
-        phase = self.phase
-        self.decisions.append((seat, phase, action))
-        if phase is _PLAY:
-            self.history.append(_PLAY_EVENTS[seat][action])
+        if self.phase is _PLAY:
             self._play(seat, action)
         else:
+            phase = self.phase
+            self.decisions.append((seat, phase, action))
             _ANSWERS[phase](self, seat, action)
 
     def apply_token(self, token: str) -> None:
@@ -313,7 +316,7 @@ class Hand:
 
     def _take_kitty(self, digger: int) -> None:
         self.digger = digger
-        self.planes[digger] = pack(self.deal.hands[digger] + self.deal.kitty)
+        self.planes[digger] = add(self.planes[digger], self.deal.kitty)
         if self.rules.open:
             self._ask(Phase.OPEN, digger, _OFFER)
         else:
@@ -384,23 +387,35 @@ class Hand:
         self.legal = self._leads(self.planes[self.turn])
 
     def _play(self, seat: int, play: int) -> None:
+        """One play or pass, the next turn and what is legal there: nearly all of what a hand costs is here."""
+        self.decisions.append((seat, _PLAY, play))
+        self.history.append(_PLAY_EVENTS[seat][play])
         turn = self._after[seat]
         if play:
+            rest, shift, mask = REMOVALS[play]
             hand = self.planes[seat]
-            mask = PLAY_MASK[play]
-            hand = hand & ~mask | hand >> PLAY_SHIFT[play] & mask
-            self.planes[seat] = hand
-            if FIRST_QUAD <= play < FIRST_RUN and self.rules.bombs:
+            hand = self.planes[seat] = hand & rest | hand >> shift & mask
+            if self._bombs and FIRST_QUAD <= play < FIRST_RUN:
                 self.bombs += 1
-            self.table = play
+            self.table = table = play
             self.holder = seat
             if not hand:
                 self._win(seat)
                 return
         elif turn == self.holder:
-            self.table = PASS
+            self.table = table = PASS
+        else:
+            table = self.table
         self.turn = turn
-        self.legal = self._follows(self.planes[turn]) if self.table else self._leads(self.planes[turn])
+        hand = self.planes[turn]
+        if not table:
+            self.legal = self._leads(hand)
+            return
+        shift, above, row = FOLLOWS[table]
+        legal = row[hand >> shift & above]
+        if self._bombs and hand >> 39:
+            legal = _with_bombs(legal, table, QUADS[hand >> 39])
+        self.legal = legal[1:] if self._must_beat and len(legal) > 1 else legal
 
     def _leads(self, hand: int) -> tuple[int, ...]:
         singles = hand & _RANK_BITS
@@ -418,17 +433,6 @@ class Hand:
             + triple_runs[triples & _RUN_BITS]
             + quad_runs[quads & _RUN_BITS]
         )
-
-    def _follows(self, hand: int) -> tuple[int, ...]:
-        table = self.table
-        shift, above, row = FOLLOWS[table]
-        legal = row[hand >> shift & above]
-        if hand >> 39 and self.rules.bombs and not FIRST_QUAD <= table < FIRST_RUN:
-            bombs = QUADS[hand >> 39]
-            legal = legal + bombs if table < FIRST_QUAD else (PASS, *bombs, *legal[1:])
-        if self.rules.must_beat and len(legal) > 1:
-            return legal[1:]
-        return legal
 
     # The end ------------------------------------------------------------------------------------------------------
 
@@ -479,6 +483,13 @@ _ANSWERS: Final = {
     Phase.LIE_DOWN_ASK: Hand._answer_lie_down_ask,
     Phase.LIE_DOWN_CONSENT: Hand._answer_lie_down_consent,
 }
+
+
+def _with_bombs(legal: tuple[int, ...], table: int, bombs: tuple[int, ...]) -> tuple[int, ...]:
+    """What may follow a table where these bombs are held; `legal` begins with the pass, and all stays in order."""
+    if table < FIRST_QUAD:
+        return legal + bombs
+    return (PASS, *bombs, *legal[1:]) if table >= FIRST_RUN else legal
 
 
 def control_points(cards: Iterable[int]) -> int:

@@ -144,19 +144,34 @@ def pack(cards: Iterable[int]) -> int:
     return held | pairs << 13 | triples << 26 | quads << 39
 
 
+def add(hand: int, cards: Iterable[int]) -> int:
+    """The packed hand with some card ids more, which it did not hold."""
+    for card in cards:
+        bit = 1 << (card >> 2)
+        while hand & bit:
+            bit <<= 13
+        hand |= bit
+    return hand
+
+
 def rank_count(hand: int, rank: int) -> int:
     """How many cards of a rank index the packed hand holds, 0..4."""
     return (hand >> rank & _planes(1)).bit_count()
 
 
-PLAY_MASK: Final = tuple(_planes(sum(1 << rank for rank in range(p.bottom, p.top + 1))) for p in PLAYS)
-PLAY_SHIFT: Final = tuple(13 * p.size for p in PLAYS)
+def _removal(play: Play) -> tuple[int, int, int]:
+    mask = _planes(sum(1 << rank for rank in range(play.bottom, play.top + 1)))
+    return ~mask, 13 * play.size, mask
+
+
+REMOVALS: Final = tuple(map(_removal, PLAYS))
+"""By play: (ranks it leaves alone, how far the others' thermometers fall, the ranks it takes from)."""
 
 
 def remove(hand: int, play: int) -> int:
     """The packed hand after a play it holds (unchecked)."""
-    mask = PLAY_MASK[play]
-    return hand & ~mask | hand >> PLAY_SHIFT[play] & mask
+    rest, shift, mask = REMOVALS[play]
+    return hand & rest | hand >> shift & mask
 
 
 # Tables ----------------------------------------------------------------------------------------------------------
