@@ -1,7 +1,7 @@
 """Blocks, and the hands a block is played in: who sits where, who digs, on which deal, in which order.
 
 A block is the unit of every statistic: its hands are complete or worthless together. They are played one after
-another; each counts as the first hand of a match, so `blind_first_seat` is None in all of them. See docs/statistics.md 2.
+another; each counts as the first hand of a match, so `blind_first_seat` is None in all (docs/statistics.md 2).
 
   kind         hands  bots
   ROTATION     n      each bot plays every seat of the deal once, in the block's cyclic order

@@ -1,4 +1,4 @@
-"""The options of a tournament's statistics with their defaults (docs/statistics.md 11), as a value that checks itself."""
+"""The options of a tournament's statistics with their defaults (docs/statistics.md 11), a value that checks itself."""
 
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, Final
@@ -74,11 +74,11 @@ class Options:
         for name, (least, most) in RANGES.items():
             value = getattr(self, name)
             if value is not None and not least <= value <= most:
-                raise SpecError(key(name), f"must be {least:g} to {most:g}, not {value:g}")
+                raise SpecError(key(name), f"must be {least} to {most}, not {value}")
         if self.d1 is not None and self.d1 <= self.d0:
             raise SpecError("d1", f"must be more than d0, which is {self.d0:g}, not {self.d1:g}")
         if self.max_blocks is not None and self.max_blocks < self.gate_blocks:
-            raise SpecError("max_blocks", f"is {self.max_blocks}, but gate_blocks lets nothing end before {self.gate_blocks}")
+            raise SpecError("max_blocks", f"is {self.max_blocks}, but before {self.gate_blocks} gate_blocks holds")
 
     def differing(self) -> dict[str, Any]:
         """Those that are not at their default, by their names in a file."""
@@ -98,11 +98,11 @@ def key(name: str) -> str:
 
 DEFAULTS: Final[dict[str, Any]] = {field.name: field.default for field in fields(Options)}
 assert MISSING not in DEFAULTS.values()
+_FLOATS: Final = {"interval", "lambda_", "lambda_pairing", "lambda_roles", "alpha", "beta", "d0", "d1"}
 KINDS: Final[dict[str, type]] = {
-    name: bool if name == "two_sided" else float if name.startswith(("lambda", "alpha", "beta", "d", "i")) else int
-    for name in DEFAULTS
+    name: float if name in _FLOATS else bool if name == "two_sided" else int for name in DEFAULTS
 }
-"""By name, what a file may give: a float may be written as a whole number."""
+"""By name, what a file gives."""
 
 ONLY_IN: Final[dict[str, str]] = {
     **dict.fromkeys(

@@ -7,7 +7,7 @@ the last bits of a float say.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from math import inf, isfinite
+from math import inf, isfinite, sqrt
 from typing import Final, Protocol, TypeVar
 
 from wakeng.engine.deal import derive
@@ -105,8 +105,9 @@ class Swiss(Pairing[R]):
     def _seated(self, ranked: list[int]) -> list[int]:
         """Without those that sit out: the ones with the most blocks, of equals the lowest in rank."""
         games = self._history.games
-        by_games = sorted(reversed(ranked), key=lambda bot: -games[bot])
-        out = set(by_games[: len(ranked) % self._players])
+        rank = {bot: i for i, bot in enumerate(ranked)}
+        most_first = sorted(ranked, key=lambda bot: (-games[bot], -rank[bot]))
+        out = set(most_first[: len(ranked) % self._players])
         return [bot for bot in ranked if bot not in out]
 
     def _in_order(self, ranked: list[int]) -> list[list[int]]:
@@ -120,7 +121,7 @@ class Swiss(Pairing[R]):
             while len(table) < self._players:
                 near = unseated[: max(self._players, _RANGE)]
                 # Of equals `min` takes the first, which ranks higher.
-                table.append(min(near, key=lambda bot: sum(self._history.meetings(bot, table))))  # noqa: B023
+                table.append(min(near, key=lambda bot: sum(self._history.meetings(bot, table))))
                 unseated.remove(table[-1])
             tables.append(table)
         return tables
@@ -177,6 +178,6 @@ class Ladder(Pairing[R]):
         if not isfinite(errors[bot]) or not rated:
             return inf
         # What this round has already given the bot will make its error smaller; else it would get the whole round.
-        error = errors[bot] * (rated / games) ** 0.5
+        error = errors[bot] * sqrt(rated / games)
         gap = min(abs(f[bot] - f[other]) for other in range(self._bots) if other != bot)
         return round(error / (gap + _GAP), _DIGITS)

@@ -8,7 +8,6 @@ inline tables, arrays and strings, and skips the rest.
 import re
 import tomllib
 from bisect import bisect_right
-from collections.abc import Mapping
 from typing import Final
 
 Path = tuple[str | int, ...]
@@ -17,7 +16,15 @@ _BLANK: Final = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _SPACE: Final = re.compile(r"[ \t]*")
 _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
 _STRING: Final = re.compile(
-    r'"""(?:[^\\]|\\.)*?"""(?:"{0,2})' r"|'''.*?'''(?:'{0,2})" r'|"(?:[^"\\]|\\.)*"' r"|'[^']*'", re.DOTALL
+    "|".join(
+        (
+            r'"""(?:[^\\]|\\.)*?"""(?:"{0,2})',
+            r"'''.*?'''(?:'{0,2})",
+            r'"(?:[^"\\]|\\.)*"',
+            r"'[^']*'",
+        )
+    ),
+    re.DOTALL,
 )
 _OTHER_VALUE: Final = re.compile(r"[^,\]}#\n]*")
 
@@ -25,14 +32,6 @@ _OTHER_VALUE: Final = re.compile(r"[^,\]}#\n]*")
 def key_lines(text: str) -> dict[Path, int]:
     """The line, from 1, of every key, table and array item of a valid document; of a table named twice the first."""
     return _Scanner(text).lines
-
-
-def line_of(lines: Mapping[Path, int], path: Path) -> int | None:
-    """The line of a value, or of the innermost table around it that stands in the document."""
-    for length in range(len(path), 0, -1):
-        if path[:length] in lines:
-            return lines[path[:length]]
-    return None
 
 
 class _Scanner:
