@@ -295,29 +295,36 @@ class _Play:
 
     def answered(self, action: str, *, latency_us: int, network_us: int, note: str | None) -> None:
         """The bot answered."""
-        if not self.over:
-            self._move(lambda: self.table.answer(action, latency_us=latency_us, network_us=network_us, note=note))
+        if self.over:
+            return
+        table = self.table
+        seat = table.seat
+        try:
+            self._moved(seat, table.answer(action, latency_us=latency_us, network_us=network_us, note=note))
+        except Exception as error:
+            self._floor.broke(self, error)
 
     def failed(self, fault: Fault, *, latency_us: int, network_us: int, offered: str | None = None) -> None:
         """The bot did not."""
-        if not self.over:
-            self._move(lambda: self.table.fault(fault, latency_us=latency_us, network_us=network_us, offered=offered))
+        if self.over:
+            return
+        table = self.table
+        seat = table.seat
+        try:
+            self._moved(seat, table.fault(fault, latency_us=latency_us, network_us=network_us, offered=offered))
+        except Exception as error:
+            self._floor.broke(self, error)
 
     def voided(self, reason: str) -> None:
         """The arena failed before it could tell the table how the question went."""
         self._floor.void(self, reason)
 
-    def _move(self, event: Callable[[], Decided | None]) -> None:
-        """Apply an event and go on; whatever fails here is the arena's doing."""
-        seat = self.table.seat
+    def _moved(self, seat: int, decided: Decided | None) -> None:
+        """Tell of it and go on; for whatever fails on the way the caller voids the hand."""
         self.moved_at = self._floor.now()
-        try:
-            decided = event()
-            if decided is not None:
-                self._floor.decided(self.table, decided)
-            else:
-                assert self.table.parting_fault is not None
-                self._floor.faulted(self.table, seat, self.table.parting_fault)
-            self.go_on()
-        except Exception as error:
-            self._floor.broke(self, error)
+        if decided is not None:
+            self._floor.decided(self.table, decided)
+        else:
+            assert self.table.parting_fault is not None
+            self._floor.faulted(self.table, seat, self.table.parting_fault)
+        self.go_on()

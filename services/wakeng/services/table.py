@@ -8,7 +8,7 @@ reconnect budget, plays the default action for a seat that failed, counts strike
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from wakeng.engine import (
     TOKENS,
@@ -59,8 +59,7 @@ class HandSpec:
     """Where the hand stands in a tournament (docs/protocol.md 6)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
+class Decided(NamedTuple):
     """How a decision went, for the journal and the metrics."""
 
     seat: int
@@ -188,17 +187,8 @@ class Table:
 
     def _decided(self, decided: Decided) -> Decided:
         self.last[decided.seat] = decided
-        extras = {
-            name: value
-            for name, value in (
-                ("fault", decided.fault and decided.fault.value),
-                ("offered", decided.offered),
-                ("note", decided.note),
-            )
-            if value
-        }
-        if extras:
-            self._extras[len(self._latencies)] = extras
+        if decided.fault is not None or decided.note:
+            self._extras[len(self._latencies)] = _extras(decided)
         self._latencies.append(decided.latency_us)
         return decided
 
@@ -250,6 +240,13 @@ class Table:
             }
             for i, ((seat, phase, action), latency) in enumerate(zip(self.hand.decisions, self._latencies, strict=True))
         ]
+
+
+def _extras(decided: Decided) -> dict[str, str]:
+    """What of a decision does not always apply."""
+    fault = decided.fault.value if decided.fault else None
+    said = {"fault": fault, "offered": decided.offered, "note": decided.note}
+    return {name: value for name, value in said.items() if value}
 
 
 def escape(offered: str | bytes) -> str:
