@@ -13,6 +13,8 @@ from hypothesis import settings
 settings.register_profile("default", deadline=None)
 # In CI the same examples every time, so that a change fails for what it changed.
 settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
+# Many examples, for tests that count theirs by it: `pytest --hypothesis-profile=soak`, as `make soak` does.
+settings.register_profile("soak", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 

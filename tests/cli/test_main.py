@@ -80,6 +80,8 @@ HEAVY = ["grpc", "google.protobuf", "wakeng.services", "asyncio"]
         (["show", "--help"], HEAVY),
         (["bots"], HEAVY[:3]),
         (["serve-bot", "--help"], HEAVY),
+        (["join-bot", "--help"], HEAVY),
+        (["check-bot", "--help"], HEAVY),
     ],
     ids=lambda value: " ".join(value)[:20],
 )

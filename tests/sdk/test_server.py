@@ -374,7 +374,7 @@ async def test_notices_reach_the_bot_before_the_questions_and_cost_no_stream_whe
             )
         )
         assert len(await replies(call, 1)) == 1
-    assert bot.heard == ["started 4", "ended 3", "asked"]
+    assert bot.heard == ["ended 3", "started 4", "asked"]
     assert "a sore loser" in caplog.text
 
 

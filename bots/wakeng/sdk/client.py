@@ -31,6 +31,10 @@ _OPTIONS: Final = (
 )
 
 
+_FAILED_WRITE: Final = "Internal error from Core"
+"""How grpc.aio says that a call ended under a write. It then never tells how the other side ended it."""
+
+
 class Trouble(Enum):
     """Why a call ended without what was asked for."""
 
@@ -56,6 +60,8 @@ def classify(error: grpc.aio.AioRpcError) -> CallError:
     detail = f"{code.name}: {(error.details() or '')[:200]}"
     if code is grpc.StatusCode.RESOURCE_EXHAUSTED and "larger than max" in (error.details() or ""):
         return CallError(Trouble.OVERSIZE, detail)
+    if code is grpc.StatusCode.INTERNAL and error.details() == _FAILED_WRITE:
+        return CallError(Trouble.NETWORK, detail)
     return CallError(_TROUBLES.get(code, Trouble.BOT), detail)
 
 
@@ -79,8 +85,10 @@ class PlayStream:
             await self._call.write(message)
         except grpc.aio.AioRpcError as error:
             raise classify(error) from None
-        except (grpc.aio.UsageError, asyncio.InvalidStateError) as error:  # The latter says that the call has ended.
+        except grpc.aio.UsageError as error:
             raise CallError(Trouble.NETWORK, str(error)) from None
+        except asyncio.InvalidStateError:
+            return  # The call has ended before; how, is for the reader to learn.
 
     async def read(self) -> bytes | None:
         """The next encoded PlayResponse, None at the end of the stream; CallError says how else it ended."""

@@ -1,4 +1,4 @@
-"""How to dial an arena: by TLS, unless it is on this machine or somebody insists (docs/protocol.md 5)."""
+"""How to dial an arena or a bot: by TLS, unless it is on this machine or somebody insists (docs/protocol.md 5)."""
 
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -25,16 +25,16 @@ def is_loopback(address: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialling:
-    """An arena's address and how to trust it. ValueError where the parts do not fit together."""
+    """An address and how to trust who is there. ValueError where the parts do not fit together."""
 
     address: str
     ca: File | None = None
-    """PEM certificates that the arena's must be signed by; with None the system's."""
+    """PEM certificates that the other side's must be signed by; with None the system's."""
     cert: File | None = None
-    """A PEM certificate to show, where the arena demands one."""
+    """A PEM certificate to show, where the other side demands one."""
     key: File | None = None
     insecure: bool = False
-    """No TLS, wherever the arena is."""
+    """No TLS, wherever it is."""
 
     def __post_init__(self) -> None:
         if (self.cert is None) != (self.key is None):

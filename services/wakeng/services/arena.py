@@ -44,8 +44,11 @@ class Arena:
         )
         self.seating = Seating(store=store, tls=tls or BotTls())
         """A server of this arena puts a policy and a gateway in its place."""
-        self.floors: set[Floor] = set()
-        metrics.tables_running.set_function(lambda: sum(floor.running for floor in self.floors))
+        self.floors: dict[Floor, int] = {}
+        """Those in use, with the tables that each may set."""
+        metrics.tables_running.set_function(lambda: sum(floor.running for floor in list(self.floors)))
+        metrics.tables_free.set_function(self._free_tables)
+        metrics.leases = self.roster.leases
         self._loopback = loopback
         self._probe: asyncio.Task[None] | None = None
 
@@ -54,6 +57,9 @@ class Arena:
         self.deadlines.close()
         if self._probe is not None:
             self._probe.cancel()
+
+    def _free_tables(self) -> int:
+        return sum(max(0, tables - floor.running) for floor, tables in list(self.floors.items()))
 
     def _outage(self) -> None:
         """Several bots were lost at once: see whether the arena can reach itself."""
@@ -133,11 +139,11 @@ class MatchRun:
         self.runner = runner
         if self.stopping:
             runner.stop()
-        self._arena.floors.add(runner.floor)
+        self._arena.floors[runner.floor] = self.spec.tables
         try:
             await runner.run()
         finally:
-            self._arena.floors.discard(runner.floor)
+            del self._arena.floors[runner.floor]
 
     def stop(self) -> None:
         """Begin no further hand; `play` returns when those in play are over."""

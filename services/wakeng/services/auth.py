@@ -17,6 +17,7 @@ import grpc
 import grpc.aio
 from google.rpc import code_pb2
 
+from wakeng.services.failures import SHAPES
 from wakeng.services.ratelimit import RateLimit
 from wakeng.services.rpc import Context, refuse
 from wakeng.services.store import Role
@@ -32,6 +33,7 @@ AUTHORS: Final = frozenset({Role.AUTHOR, Role.ADMIN})
 BOTS: Final = frozenset({Role.BOT})
 
 _MATCH: Final = "/wakeng.v1.MatchService/"
+_TOURNAMENT: Final = "/wakeng.v1.TournamentService/"
 _REGISTRY: Final = "/wakeng.v1.BotRegistryService/"
 
 ACCESS: Final[Mapping[str, frozenset[Role]]] = {
@@ -42,6 +44,14 @@ ACCESS: Final[Mapping[str, frozenset[Role]]] = {
     _MATCH + "WatchMatch": EVERYONE,
     _MATCH + "GetHandRecord": EVERYONE,
     _MATCH + "ListHandRecords": EVERYONE,
+    _TOURNAMENT + "CreateTournament": AUTHORS,
+    _TOURNAMENT + "PauseTournament": AUTHORS,
+    _TOURNAMENT + "ResumeTournament": AUTHORS,
+    _TOURNAMENT + "CancelTournament": AUTHORS,
+    _TOURNAMENT + "GetTournament": EVERYONE,
+    _TOURNAMENT + "ListTournaments": EVERYONE,
+    _TOURNAMENT + "WatchTournament": EVERYONE,
+    _TOURNAMENT + "GetStandings": EVERYONE,
     _REGISTRY + "RegisterBot": AUTHORS,
     _REGISTRY + "GetBot": AUTHORS,
     _REGISTRY + "ListBots": AUTHORS,
@@ -113,7 +123,7 @@ class Guard(grpc.aio.ServerInterceptor):
         method = handler_call_details.method
         handler: Any = await continuation(handler_call_details)
         if handler is not None and method not in UNGUARDED:
-            shape = next(shape for shape in _SHAPES if getattr(handler, shape) is not None)
+            shape = next(shape for shape in SHAPES if getattr(handler, shape) is not None)
             handler = handler._replace(**{shape: self._guarded(method, getattr(handler, shape))})
         return cast("_Handler", handler)
 
@@ -174,7 +184,6 @@ class Guard(grpc.aio.ServerInterceptor):
             await _too_often(wait, context)
 
 
-_SHAPES: Final = ("unary_unary", "unary_stream", "stream_unary", "stream_stream")
 _HOW: Final = "metadata authorization: Bearer TOKEN; tokens are made by `wakeng token add`"
 
 

@@ -3,12 +3,13 @@
 import asyncio
 import secrets
 from collections.abc import AsyncIterator
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import orjson
 from google.protobuf import json_format
 from google.rpc import code_pb2
 
+from wakeng.services import record_access
 from wakeng.services.arena import Arena, MatchRun, check_bots
 from wakeng.services.auth import caller
 from wakeng.services.dialling import BadAddress, DiallingPolicy, NotAllowed
@@ -17,7 +18,7 @@ from wakeng.services.feed import Gone, MatchFeed
 from wakeng.services.match_requests import STATES, NotOffered, match_message, read_request
 from wakeng.services.rpc import Context, invalid, not_found, refuse, unimplemented
 from wakeng.services.spec import MatchSpec, SeatKind, SpecError
-from wakeng.services.store import Match, MatchState
+from wakeng.services.store import Match, MatchKind, MatchState
 from wakeng.v1 import match_pb2, match_pb2_grpc, record_pb2
 
 MOST_RUNNING: Final = 64
@@ -190,10 +191,12 @@ class Matches(match_pb2_grpc.MatchServiceServicer):
     async def GetHandRecord(
         self, request: match_pb2.GetHandRecordRequest, context: Context
     ) -> match_pb2.GetHandRecordResponse:
-        """The record of one finished hand."""
-        match = await self._match(request.match_id, context)
-        await self._check_may_read(match, context)
-        line = await self._arena.store.get_record(match.match_id, request.hand_index)
+        """The record of one finished hand, of a match or a tournament."""
+        match = await self._recorded(request.match_id, context)
+        try:
+            line = await record_access.record(self._arena.store, match, request.hand_index, caller(context))
+        except record_access.Private as problem:
+            await _refuse_records(context, problem)
         if line is None:
             await not_found(context, f"hand_index: hand {request.hand_index} has no record yet")
         return match_pb2.GetHandRecordResponse(line=line.decode(), record=record_message(line))
@@ -201,12 +204,15 @@ class Matches(match_pb2_grpc.MatchServiceServicer):
     async def ListHandRecords(
         self, request: match_pb2.ListHandRecordsRequest, context: Context
     ) -> AsyncIterator[match_pb2.ListHandRecordsResponse]:
-        """The records so far, in the order of hands."""
-        match = await self._match(request.match_id, context)
-        await self._check_may_read(match, context)
-        async for line in self._arena.store.records(match.match_id, max(0, request.from_hand_index)):
-            record = record_message(line) if request.parsed else None
-            yield match_pb2.ListHandRecordsResponse(line=line.decode(), record=record)
+        """The records so far, of a match or a tournament, in the order of hands."""
+        match = await self._recorded(request.match_id, context)
+        first = max(0, request.from_hand_index)
+        try:
+            async for line in record_access.records(self._arena.store, match, first, caller(context)):
+                record = record_message(line) if request.parsed else None
+                yield match_pb2.ListHandRecordsResponse(line=line.decode(), record=record)
+        except record_access.Private as problem:
+            await _refuse_records(context, problem)
 
     async def _check_reach(self, spec: MatchSpec) -> None:
         """SpecError for a seat that leads nowhere, NotAllowed for an address that is not dialled for who asks."""
@@ -219,29 +225,16 @@ class Matches(match_pb2_grpc.MatchServiceServicer):
             except (UnknownBot, BadAddress) as problem:
                 raise SpecError("seats", str(problem)) from None
 
-    async def _check_may_read(self, match: Match, context: Context) -> None:
-        """Records show every card and each bot's notes: to everyone once the match is over, before that to those in it.
-
-        That is its owner, and the owners of the registered bots it seats; a record is there once its hand is over.
-        """
-        who = caller(context)
-        if match.state.final or who.owns(match.spec["owner"]):
-            return
-        for seat in _spec(match).seats:
-            if seat.kind is SeatKind.REGISTERED and who.owns(await self._owner_of(seat.bot)):
-                return
-        message = "match_id: the records of a match that goes on are for those who take part in it"
-        await refuse(context, code_pb2.PERMISSION_DENIED, "RECORDS_PRIVATE", message, field="match_id")
-
-    async def _owner_of(self, bot: str) -> str:
-        try:
-            return (await self._arena.store.bots.get(bot)).owner
-        except UnknownBot:
-            return ""
-
     # Helpers --------------------------------------------------------------------------------------------------------
 
     async def _match(self, match_id: str, context: Context) -> Match:
+        match = await self._recorded(match_id, context)
+        if match.kind is not MatchKind.MATCH:
+            await not_found(context, f"match_id: {match_id} is a tournament; ask TournamentService")
+        return match
+
+    async def _recorded(self, match_id: str, context: Context) -> Match:
+        """A match or a tournament: whatever has records."""
         try:
             return await self._arena.store.get_match(match_id)
         except UnknownMatch:
@@ -271,6 +264,10 @@ def _final(match: Match) -> "match_pb2.MatchState.ValueType | None":
 
 def _spec(match: Match) -> MatchSpec:
     return MatchSpec.from_dict(match.spec, match_id=match.match_id, seed=bytes.fromhex(match.seed))
+
+
+async def _refuse_records(context: Context, problem: record_access.Private) -> NoReturn:
+    await refuse(context, code_pb2.PERMISSION_DENIED, "RECORDS_PRIVATE", f"match_id: {problem}", field="match_id")
 
 
 def record_message(line: bytes) -> record_pb2.HandRecord:

@@ -7,14 +7,15 @@ first so many share one name.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from http.server import HTTPServer
 from threading import Thread
-from typing import Final
+from typing import Final, Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, ProcessCollector, start_http_server
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from wakeng.engine import Fault, Phase, Winner
@@ -22,7 +23,9 @@ from wakeng.services.errors import MetricsError
 
 MOST_BOTS: Final = 100
 OTHER: Final = "other"
-"""The bot label of all bots past the first MOST_BOTS."""
+"""The bot label of all bots past the first MOST_BOTS, and that of tournaments past MOST_TOURNAMENTS."""
+MOST_TOURNAMENTS: Final = 20
+"""Tournaments in play that have a label of their own."""
 
 _BOUNDS_US: Final = (
     50, 100, 250, 500,
@@ -81,10 +84,47 @@ class BotMetrics:
         self._stale.inc(count)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TournamentFigures:
+    """How a tournament in play stands. Times are seconds since 1970."""
+
+    hands_recorded: int
+    tables_running: int
+    hands_queued: int | None
+    """Hands that have neither a record nor a table; None for a tournament without end."""
+    blocks_completed: int
+    """The prefix; so this is also the number of the oldest block that is not complete."""
+    blocks_planned: int | None
+    oldest_block_since: float
+    """When the oldest incomplete block became that."""
+    last_progress: float
+    """When a hand of it last ended."""
+
+
+class InPlay(Protocol):
+    """A tournament in play."""
+
+    @property
+    def id(self) -> str:
+        """Its label."""
+
+    def figures(self) -> TournamentFigures:
+        """Called by another thread than the one that plays."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseFigures:
+    """The leases of a seated bot."""
+
+    bot: str
+    taken: int
+    limit: int
+
+
 class Metrics:
     """The arena's metrics, in a registry of their own."""
 
-    def __init__(self, *, most_bots: int = MOST_BOTS) -> None:
+    def __init__(self, *, most_bots: int = MOST_BOTS, most_tournaments: int = MOST_TOURNAMENTS) -> None:
         registry = self.registry = CollectorRegistry()
         self.hands = Counter(
             "wakeng_hands", "Hands that ended, by preset and by winner.", ["rules", "winner"], registry=registry
@@ -105,10 +145,19 @@ class Metrics:
         )
         self.journal_lines = Counter("wakeng_journal_lines", "Lines written to the journal.", registry=registry)
         self.tables_running = Gauge("wakeng_tables_running", "Hands in play.", registry=registry)
+        self.tables_free = Gauge(
+            "wakeng_tables_free", "Hands more that matches and tournaments in play may have in play.", registry=registry
+        )
         self.matches_running = Gauge("wakeng_matches_running", "Matches being played.", registry=registry)
+        self.tournaments: set[InPlay] = set()
+        """Those in play."""
+        self.leases: Callable[[], Iterable[LeaseFigures]] = lambda: ()
+        """Those of all seated bots; put in place by who seats them, and called by another thread."""
         self._bots: dict[str, BotMetrics] = {}
         self._most_bots = most_bots
         registry.register(_Decisions(self._bots))
+        registry.register(_Leases(self))
+        registry.register(_Tournaments(self.tournaments, most_tournaments))
         ProcessCollector(registry=registry)  # Memory, processor time and open files of the arena's process.
 
     def bot(self, name: str) -> BotMetrics:
@@ -147,6 +196,67 @@ class _Decisions(Collector):
                     latencies.add_metric([bot.name, phase.value], buckets, tally.total_us / 1e6)
         yield decisions
         yield latencies
+
+
+class _Leases(Collector):
+    """The hands that seated bots have in play, and may have."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+
+    def collect(self) -> Iterator[Metric]:
+        taken, limits = dict[str, int](), dict[str, int]()
+        for lease in self._metrics.leases():
+            label = self._metrics.bot(lease.bot).name
+            taken[label] = taken.get(label, 0) + lease.taken
+            limits[label] = limits.get(label, 0) + lease.limit
+        yield _gauge("wakeng_bot_leases", "Hands in play of seated bots.", "bot", taken)
+        help_ = "Hands that seated bots may have in play, by their own word and as they keep their time."
+        yield _gauge("wakeng_bot_lease_limit", help_, "bot", limits)
+
+
+_TOURNAMENTS: Final[dict[str, tuple[str, str, Callable[[list[float]], float]]]] = {
+    "hands_recorded": ("hands_recorded", "Hands that have a record.", sum),
+    "hands_queued": ("hands_queued", "Hands of the plan that have neither a record nor a table.", sum),
+    "tables_running": ("tables_running", "Hands in play.", sum),
+    "blocks_completed": ("blocks_completed", "Blocks of the completed prefix, which alone count.", sum),
+    "blocks_planned": ("blocks_planned", "Blocks at most.", sum),
+    "oldest_block_since": (
+        "oldest_block_timestamp_seconds",
+        "Since when the oldest incomplete block has held the prefix up.",
+        min,
+    ),
+    "last_progress": ("last_progress_timestamp_seconds", "When a hand last ended.", min),
+}
+"""By field of TournamentFigures: the metric's name, its help, and what several under one label come to."""
+
+
+class _Tournaments(Collector):
+    """The tournaments in play by id, those past the first so many under one label."""
+
+    def __init__(self, in_play: set[InPlay], most: int) -> None:
+        self._in_play = in_play
+        self._most = most
+
+    def collect(self) -> Iterator[Metric]:
+        by_label: dict[str, list[TournamentFigures]] = {}
+        for tournament in sorted(self._in_play, key=lambda one: one.id):
+            label = tournament.id if len(by_label) < self._most else OTHER
+            by_label.setdefault(label, []).append(tournament.figures())
+        for field, (name, help_, join) in _TOURNAMENTS.items():
+            found = {
+                label: [value for one in figures if (value := getattr(one, field)) is not None]
+                for label, figures in by_label.items()
+            }
+            values = {label: join(values) for label, values in found.items() if values}
+            yield _gauge(f"wakeng_tournament_{name}", f"{help_[:-1]}, by tournament.", "tournament", values)
+
+
+def _gauge(name: str, help_: str, label: str, values: dict[str, int] | dict[str, float]) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(name, help_, labels=[label])
+    for value, number in values.items():
+        family.add_metric([value], number)
+    return family
 
 
 class MetricsServer:

@@ -7,7 +7,7 @@ from typing import Final
 from wakeng.engine import RuleSet
 from wakeng.services.circuit import Circuit, State
 from wakeng.services.deadlines import Deadlines
-from wakeng.services.metrics import Metrics
+from wakeng.services.metrics import LeaseFigures, Metrics
 from wakeng.services.seat import Ids, NotReady, Opener, Seat
 from wakeng.services.spec import TimeControl
 
@@ -78,6 +78,11 @@ class Roster:
         if not entry.users:
             del self._entries[key]
             await entry.seat.close()
+
+    def leases(self) -> list[LeaseFigures]:
+        """Of every seat in use, for metrics, whose thread is another."""
+        seats = [entry.seat for entry in list(self._entries.values())]
+        return [LeaseFigures(seat.name.bot, seat.leases.taken, seat.leases.limit) for seat in seats]
 
     def _lost(self, key: str) -> None:
         """One lost bot is its own affair; several at the same moment may be the arena's."""

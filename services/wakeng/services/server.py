@@ -1,5 +1,6 @@
 """The arena as a gRPC server: its services behind one guard, health and reflection, started and stopped as one."""
 
+import asyncio
 from dataclasses import replace
 from typing import Final, Self
 
@@ -12,11 +13,21 @@ from wakeng.services.arena import Arena
 from wakeng.services.auth import Guard, joining_bot
 from wakeng.services.dialling import DiallingPolicy, listens_here_only
 from wakeng.services.errors import ServiceError
+from wakeng.services.failures import Failures
 from wakeng.services.gateway import Gateway
 from wakeng.services.matches import Matches
 from wakeng.services.ratelimit import RateLimit
 from wakeng.services.registry import BotRegistry, Checker
-from wakeng.v1 import gateway_pb2, match_pb2, match_pb2_grpc, registry_pb2, registry_pb2_grpc
+from wakeng.services.tournaments import Tournaments
+from wakeng.v1 import (
+    gateway_pb2,
+    match_pb2,
+    match_pb2_grpc,
+    registry_pb2,
+    registry_pb2_grpc,
+    tournament_pb2,
+    tournament_pb2_grpc,
+)
 
 MOST_CONNECTIONS: Final = 2_000
 MOST_STREAMS: Final = 1_000
@@ -43,7 +54,7 @@ _OPTIONS: Final = (
 )
 SERVICES: Final = tuple(
     next(iter(file.services_by_name.values())).full_name
-    for file in (match_pb2.DESCRIPTOR, registry_pb2.DESCRIPTOR, gateway_pb2.DESCRIPTOR)
+    for file in (match_pb2.DESCRIPTOR, tournament_pb2.DESCRIPTOR, registry_pb2.DESCRIPTOR, gateway_pb2.DESCRIPTOR)
 )
 
 
@@ -68,6 +79,7 @@ class ArenaServer:
         policy = policy or DiallingPolicy()
         guard = Guard(arena.store.tokens, demand_tokens=demand_tokens, limit=limit)
         self.matches = Matches(arena, policy)
+        self.tournaments = Tournaments(arena, policy)
         self.gateway = Gateway(arena.roster, joining_bot, arena.store.bots)
         arena.seating = replace(arena.seating, policy=policy, gateway=self.gateway)
         self.registry = BotRegistry(arena.store, policy, self.gateway, checker=checker)
@@ -75,18 +87,21 @@ class ArenaServer:
         self._demands_tokens = demand_tokens
         self._credentials = credentials
         self._health = health.aio.HealthServicer()
-        self._server = grpc.aio.server(options=list(_OPTIONS), interceptors=[guard], maximum_concurrent_rpcs=MOST_CALLS)
+        self._server = grpc.aio.server(
+            options=list(_OPTIONS), interceptors=[guard, Failures()], maximum_concurrent_rpcs=MOST_CALLS
+        )
         self._add_services()
 
     def _add_services(self) -> None:
         match_pb2_grpc.add_MatchServiceServicer_to_server(self.matches, self._server)
+        tournament_pb2_grpc.add_TournamentServiceServicer_to_server(self.tournaments, self._server)
         registry_pb2_grpc.add_BotRegistryServiceServicer_to_server(self.registry, self._server)
         self._server.add_generic_rpc_handlers([self.gateway.handler()])
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection((*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server)
 
     async def start(self, listen: str, *, insecure: bool = False) -> Self:
-        """Listen, go on with unfinished matches, and say SERVING; CannotListen if the address cannot be had.
+        """Listen, go on with what is unfinished, and say SERVING; CannotListen if the address cannot be had.
 
         An address that others than this machine reach needs tokens, and TLS unless `insecure`.
         """
@@ -102,6 +117,7 @@ class ArenaServer:
         host, colon, _ = listen.rpartition(":")
         self.address = f"{host}:{port}" if colon and not listen.startswith("unix:") else listen
         await self.matches.take_up()
+        await self.tournaments.take_up()
         await self._server.start()
         for service in ("", *SERVICES):
             await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
@@ -119,5 +135,5 @@ class ArenaServer:
     async def stop(self, grace: float) -> None:
         """Say NOT_SERVING, let hands in play finish for at most `grace` seconds, then end every call."""
         await self._health.enter_graceful_shutdown()
-        await self.matches.drain(grace)
+        await asyncio.gather(self.matches.drain(grace), self.tournaments.drain(grace))
         await self._server.stop(1.0)

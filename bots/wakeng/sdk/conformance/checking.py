@@ -18,6 +18,10 @@ from wakeng.sdk.conformance.run import Run, Scope
 
 log = logging.getLogger("wakeng.sdk")
 
+_LIMIT: Final = 60.0
+"""Seconds for everything, with a move budget of up to a second; in proportion where it is longer."""
+_FIRST_ID: Final = 1 << 29
+"""Beyond the ids that an arena which started in the same second will have used."""
 MOST_FAILURES: Final = 3
 """After so many nothing more is asked of the bot."""
 _PHASES: Final = 0.5
@@ -61,7 +65,13 @@ def scope_of(
 ) -> Scope:
     """A run of its own: ids that no run before it has used, as an arena numbers its decisions."""
     began = int(time.time()) if wall_clock_s is None else wall_clock_s
-    return Scope(budgets=Budgets(move_ms=move_ms), presets=presets, decisions=decisions, first_id=(began << 30) + 1)
+    return Scope(
+        budgets=Budgets(move_ms=move_ms),
+        presets=presets,
+        decisions=decisions,
+        first_id=(began << 30) + _FIRST_ID,
+        limit=_LIMIT * max(1.0, move_ms / 1000),
+    )
 
 
 async def check(target: str | Connect, scope: Scope | None = None) -> AsyncGenerator[CheckResult]:
@@ -100,7 +110,7 @@ def _checks(run: Run) -> Iterator[Check]:
     yield from _FIRST
     tried = [*(PRESETS[preset] for preset in run.presets()), *play.variants(run)]
     for at, rules in enumerate(tried):
-        yield checks.phases(rules, share=_PHASES / (len(tried) - at))
+        yield checks.phases(rules, share=_PHASES / (len(tried) - _PHASES * at))
     yield from _AT_WORK
     yield from _TOTALS
 
@@ -118,7 +128,8 @@ async def _done(one: Check, run: Run) -> tuple[CheckResult, bool]:
     except Exception as error:
         # A bot must not be able to take the checker down, nor a mistake of ours pass for a bot's success.
         log.exception("the check %s failed by itself", one.name)
-        return _result(one, Found(f"the checker failed at it: {type(error).__name__}: {error}", rule="")), False
+        broken = Found(f"the checker failed at it: {type(error).__name__}: {error}", rule="")
+        return _result(one, broken), one is _FIRST[0]
     return CheckResult(name=one.name, status=Status.PASS, summary=summary), False
 
 

@@ -83,6 +83,12 @@ class Tables:
             self.ended += 1
             self._say_ended(table, notices)
 
+    def leave(self, notices: bot_pb2.ArenaMessage) -> None:
+        """Let all others go unfinished, as the arena lets go of a hand that it voids."""
+        for table in self._live:
+            for seat in range(table.hand.rules.players):
+                notices.hands_ended.add(match_id=_MATCH, hand_index=table.index, seat=seat)
+
     def _say_ended(self, table: Table, notices: bot_pb2.ArenaMessage) -> None:
         result = table.hand.result
         assert result is not None
@@ -109,6 +115,8 @@ async def legality(run: Run) -> str:
         decided += len(replies)
         notices = bot_pb2.ArenaMessage()
         tables.sweep(notices)
+    tables.leave(notices)
+    await talk.tell(notices)
     if decided < wanted:
         summary = f"all legal, but only {decided:,} of {counted(wanted, 'decision')} fitted into the time there was"
         raise Found(summary, status=Status.REMARK, rule="")
@@ -151,8 +159,8 @@ async def burst(run: Run) -> str:
         raise Found(summary, Fault.STALE, received=run.ledger.strays[-1])
     if reached < size:
         summary = (
-            f"{reached} at once, the last after {milliseconds(slowest)}: more were not tried. The arena finds out how many"
-            f" it can ask, but max_decisions = {reached} would say so from the start"
+            f"{reached} at once, the last after {milliseconds(slowest)}; more were not tried. The arena finds out"
+            f" by itself how many it can ask, but max_decisions = {max(1, reached // 2)} would tell it"
         )
         raise Found(summary, status=Status.REMARK)
     return f"{size} at once, each answered once, the last after {milliseconds(slowest)}"
@@ -172,7 +180,9 @@ async def pings(run: Run) -> str:
     if not isinstance(talk, StreamTalk):
         raise Found("it plays no stream", status=Status.SKIPPED)
     within = run.budgets.ready
-    idle = [await run.ping(talk, within) for _ in range(PINGS)]
+    idle: list[float | None] = []
+    while len(idle) < PINGS and None not in idle:
+        idle.append(await run.ping(talk, within))
     asking = asyncio.ensure_future(talk.ask([run.question(next(_many(run, 1)))]))
     busy = await run.ping(talk, within)
     replies = await asking

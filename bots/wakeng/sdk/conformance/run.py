@@ -11,7 +11,7 @@ from wakeng.sdk.client import CallError, Trouble
 from wakeng.sdk.conformance.callers import Budgets, Caller, Connect
 from wakeng.sdk.conformance.positions import Position
 from wakeng.sdk.conformance.results import Found, shown
-from wakeng.sdk.conformance.talk import Ledger, Question, Reply, StreamTalk, Talk, UnaryTalk, milliseconds
+from wakeng.sdk.conformance.talk import Ledger, Question, Reply, StreamTalk, Talk, UnaryTalk, clock, milliseconds
 from wakeng.sdk.process import first_of
 from wakeng.sdk.wire import rules_message
 from wakeng.v1 import bot_pb2, rules_pb2
@@ -67,7 +67,7 @@ class Pace:
 
     @property
     def careful(self) -> int:
-        """As many as the bot answers within a quarter of the budget, which is what the arena asks (docs/protocol.md 4)."""
+        """As many as are answered within a quarter of the budget, which is what the arena asks (docs/protocol.md 4)."""
         return max(1, min(self._most, int(_CAREFUL_SHARE * self._move / self._least)))
 
 
@@ -90,8 +90,7 @@ class Run:
         self._talk: Talk | None = None
         self._ids = count(scope.first_id)
         self._pings = count(1)
-        self._loop = asyncio.get_running_loop()
-        self._ends = self._loop.time() + scope.limit
+        self._ends = clock() + scope.limit
         self._listened = False
         self._paces: dict[str, Pace] = {}
         self.until = self._ends
@@ -101,7 +100,7 @@ class Run:
 
     def left(self) -> float:
         """Seconds left of the whole."""
-        return max(0.0, self._ends - self._loop.time())
+        return max(0.0, self._ends - clock())
 
     def share(self, part: float) -> None:
         """Give the present check that part of the time that is left."""
@@ -109,7 +108,7 @@ class Run:
 
     def now(self) -> float:
         """The checker's clock."""
-        return self._loop.time()
+        return clock()
 
     # The bot --------------------------------------------------------------------------------------------------------
 

@@ -7,10 +7,10 @@ is in flight is never waited for by itself, but beside a deadline, and never can
 """
 
 import asyncio
+import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -25,10 +25,13 @@ from wakeng.sdk.conformance.results import counted, shown, shown_bytes
 from wakeng.sdk.process import first_of
 from wakeng.v1 import bot_pb2
 
+clock: Final = time.monotonic
+"""In seconds; a loop's own clock may count whole milliseconds."""
 COURTESY: Final = 0.02
 """Seconds that the checker's own loop may take to see what has come."""
 MARGIN: Final = 0.25
 """Seconds by which a call's own deadline lies behind the question's (docs/protocol.md 2)."""
+_OURS: Final = "the checker ended the stream"
 _MOST_ALLOWANCE: Final = 0.1
 _TRIPS_REMEMBERED: Final = 8
 _MESSAGES_SPARE: Final = 64
@@ -144,6 +147,9 @@ class Talk(ABC):
     async def ask(self, questions: Sequence[Question], *, notices: bot_pb2.ArenaMessage | None = None) -> list[Reply]:
         """Put questions to the bot, all at once; a reply for each, in their order."""
 
+    async def tell(self, notices: bot_pb2.ArenaMessage) -> None:
+        """Send notices without a question, where they can be sent."""
+
     @abstractmethod
     def abandon(self) -> None:
         """End it, whatever the bot does."""
@@ -181,21 +187,21 @@ class UnaryTalk(Talk):
         longest = max(question.within for question in questions)
         # A call ends by its own deadline; the bound is for a caller that does not keep to it.
         await asyncio.wait(calls, timeout=longest + 2 * MARGIN + 1.0)
-        now = self._loop.time()
+        now = clock()
         return [
             call.result() if call.done() else self._expire(question, now, strays)
             for call, question in zip(calls, questions, strict=True)
         ]
 
     async def _call(self, question: Question, strays: int) -> Reply:
-        began = self._loop.time()
+        began = clock()
         deadline = began + question.within
         self.ledger.asked += 1
         try:
             raw = await self._caller.decide(question.request.SerializeToString(), within=question.within + MARGIN)
         except CallError as error:
             return self._failed(question, error, deadline, strays)
-        now = self._loop.time()
+        now = clock()
         self.ledger.took(raw)
         try:
             answer = bot_pb2.DecideResponse.FromString(raw)
@@ -273,19 +279,25 @@ class StreamTalk(Talk):
         return [self._reply(one, strays) for one in pending]
 
     def _expect(self, questions: Sequence[Question]) -> list[_Pending]:
-        now, allowance = self._loop.time(), min((*self._trips, _MOST_ALLOWANCE)) if self._trips else 0.0
+        now, allowance = clock(), min((*self._trips, _MOST_ALLOWANCE)) if self._trips else 0.0
         pending = [_Pending(question, now, allowance) for question in questions]
         self._pending.update((one.question.request.decision_id, one) for one in pending)
         self._asked += len(pending)
         self.ledger.asked += len(pending)
         return pending
 
+    async def tell(self, notices: bot_pb2.ArenaMessage) -> None:
+        """One message, of which nothing comes back."""
+        await self.say(notices, within=1.0)
+
     async def ask_and_break(self, question: Question) -> None:
         """Put a question, and end the stream before it is answered; if the answer is faster, it is nobody's fault."""
         (one,) = self._expect([question])
         await self.say(bot_pb2.ArenaMessage(decisions=[question.request]), within=question.within)
         self.abandon()
-        await first_of(one.heard, self.over, within=question.within)
+        self._end(Fault.DISCONNECTED, _OURS)
+        await first_of(self._reader, within=question.within)
+        self._pending.pop(one.question.request.decision_id, None)
 
     async def say(self, message: bot_pb2.ArenaMessage, *, within: float) -> None:
         """Write, waiting no longer than that; a write that fails or hangs ends the talk."""
@@ -297,15 +309,18 @@ class StreamTalk(Talk):
             self.abandon()
 
     async def _write(self, raw: bytes) -> None:
-        # The reader learns better why it did not work.
-        with suppress(CallError, asyncio.InvalidStateError, asyncio.CancelledError):
+        try:
             async with self._pen:
                 await self._conversation.write(raw)
+        except (CallError, asyncio.CancelledError):
+            pass  # The reader learns better why it did not work.
+        except Exception as error:
+            self._end(Fault.DISCONNECTED, f"{type(error).__name__}: {error}")
 
     async def _settle(self, one: _Pending) -> None:
-        await first_of(one.heard, self.over, within=max(0.0, one.deadline - self._loop.time()))
+        await first_of(one.heard, self.over, within=max(0.0, one.deadline - clock()))
         if not one.heard.done() and not self.over.done():
-            lag = max(0.0, self._loop.time() - one.deadline)
+            lag = max(0.0, clock() - one.deadline)
             await first_of(one.heard, self.over, within=lag + COURTESY)
 
     def _reply(self, one: _Pending, strays: int) -> Reply:
@@ -324,12 +339,12 @@ class StreamTalk(Talk):
 
     async def ping(self, ping_id: int, *, within: float) -> float | None:
         """Seconds until the pong, None if it does not come so soon."""
-        began = self._loop.time()
+        began = clock()
         pong = self._pongs[ping_id] = self._loop.create_future()
         idle = not self._pending
         self._asked += 1
         await self.say(bot_pb2.ArenaMessage(ping=bot_pb2.Ping(id=ping_id)), within=within)
-        await first_of(pong, self.over, within=max(0.0, began + within - self._loop.time()))
+        await first_of(pong, self.over, within=max(0.0, began + within - clock()))
         self._pongs.pop(ping_id, None)
         if not pong.done():
             return None
@@ -355,14 +370,14 @@ class StreamTalk(Talk):
             if error.trouble is Trouble.DEADLINE:
                 fault = Fault.BOT_ERROR  # A status of its own: a stream has no deadline.
         except asyncio.CancelledError:  # How a read ends whose stream was abandoned.
-            why = "the checker ended the stream"
+            why = _OURS
         except Exception as error:
             why = f"{type(error).__name__}: {error}"
         finally:
             self._end(fault, why)
 
     def _take(self, raw: bytes) -> None:
-        now = self._loop.time()
+        now = clock()
         self._heard += 1
         self.ledger.took(raw)
         try:

@@ -562,7 +562,9 @@ Global___WatchMatchResponse: _TypeAlias = WatchMatchResponse  # noqa: Y015
 
 @_typing.final
 class MatchEvent(_message.Message):
-    """Something public that happened in a match. Hands in play side by side interleave; within a hand, order is kept."""
+    """Something public that happened in a match. Hands played side by side are told one after the other, in the order of
+    hand_index: the one whose turn it is as it is played, those after it when their turn comes.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -572,7 +574,9 @@ class MatchEvent(_message.Message):
     HAND_EVENT_FIELD_NUMBER: _builtins.int
     HAND_ENDED_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
-    """The event's number in its match, from 1, rising by 1. The same event has the same number whenever it is read."""
+    """The event's number in its match, from 1: 4096 times the hand_index, plus the event's number in its hand from 1. It
+    rises, with gaps. The same event has the same number whenever it is read; whoever has seen one has seen all below it.
+    """
     state: Global___MatchState.ValueType
     """The match entered a state."""
     @_builtins.property

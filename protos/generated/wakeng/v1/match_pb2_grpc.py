@@ -113,7 +113,7 @@ class MatchServiceServicer(object):
 
     def WatchMatch(self, request, context):
         """Streams a match's public events from after_sequence on, those of the past first, and ends with OK after the event
-        of a final state. Hands of a duplicate block are told only once the block is complete.
+        of a final state; UNAVAILABLE where the match does not go on in this arena now. Hands of a duplicate block are told only once the block is complete.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

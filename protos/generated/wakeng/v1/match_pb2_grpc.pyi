@@ -49,7 +49,7 @@ class MatchServiceStub:
     """Ends a match: hands in play are dropped unrecorded, finished ones stay. On a match that is over it changes nothing."""
     WatchMatch: _grpc.UnaryStreamMultiCallable[_match_pb2.WatchMatchRequest, _match_pb2.WatchMatchResponse]
     """Streams a match's public events from after_sequence on, those of the past first, and ends with OK after the event
-    of a final state. Hands of a duplicate block are told only once the block is complete.
+    of a final state; UNAVAILABLE where the match does not go on in this arena now. Hands of a duplicate block are told only once the block is complete.
     """
     GetHandRecord: _grpc.UnaryUnaryMultiCallable[_match_pb2.GetHandRecordRequest, _match_pb2.GetHandRecordResponse]
     """Returns the record of one finished hand; NOT_FOUND before it is finished."""
@@ -77,7 +77,7 @@ class MatchServiceAsyncStub(MatchServiceStub):
     """Ends a match: hands in play are dropped unrecorded, finished ones stay. On a match that is over it changes nothing."""
     WatchMatch: _aio.UnaryStreamMultiCallable[_match_pb2.WatchMatchRequest, _match_pb2.WatchMatchResponse]  # type: ignore[assignment]
     """Streams a match's public events from after_sequence on, those of the past first, and ends with OK after the event
-    of a final state. Hands of a duplicate block are told only once the block is complete.
+    of a final state; UNAVAILABLE where the match does not go on in this arena now. Hands of a duplicate block are told only once the block is complete.
     """
     GetHandRecord: _aio.UnaryUnaryMultiCallable[_match_pb2.GetHandRecordRequest, _match_pb2.GetHandRecordResponse]  # type: ignore[assignment]
     """Returns the record of one finished hand; NOT_FOUND before it is finished."""
@@ -132,7 +132,7 @@ class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_match_pb2.WatchMatchResponse], _abc.AsyncIterator[_match_pb2.WatchMatchResponse]]:
         """Streams a match's public events from after_sequence on, those of the past first, and ends with OK after the event
-        of a final state. Hands of a duplicate block are told only once the block is complete.
+        of a final state; UNAVAILABLE where the match does not go on in this arena now. Hands of a duplicate block are told only once the block is complete.
         """
 
     @_abc_1.abstractmethod

@@ -141,6 +141,7 @@ async def _serve(options: Options) -> int:
     from wakeng.services.metrics import Metrics, serve_metrics
     from wakeng.services.store import Store
 
+    stop = _stop_signal()
     async with AsyncExitStack() as parts:
         store = await parts.enter_async_context(await Store.open(options.db))
         log = parts.enter_context(Journal.open(options.journal))
@@ -154,14 +155,14 @@ async def _serve(options: Options) -> int:
         parts.callback(arena.close)
         server = await options.server(arena).start(options.listen, insecure=options.insecure)
         click.echo(f"listening on {server.address}")
-        await _wait_for_signal()
+        await stop.wait()
         click.echo("stopping; a second signal ends at once", err=True)
         await server.stop(options.grace)
     return 0
 
 
-async def _wait_for_signal() -> None:
-    """Return at the first SIGTERM or SIGINT; a second one then ends the process where it stands."""
+def _stop_signal() -> asyncio.Event:
+    """Set by the first SIGTERM or SIGINT from now on; a second one ends the process where it stands."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -172,4 +173,4 @@ async def _wait_for_signal() -> None:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped)
-    await stop.wait()
+    return stop

@@ -37,7 +37,7 @@ from wakeng.services.store.rows import (
     token_after,
 )
 from wakeng.services.store.schema import bring_up
-from wakeng.services.store.tables import hand_records, hand_seats, matches
+from wakeng.services.store.tables import hand_records, hand_seats, hand_voids, matches
 from wakeng.services.store.tokens import TokenRows
 from wakeng.services.store.upserts import insert_new, insert_or_replace
 
@@ -207,15 +207,28 @@ class Store:
                 await connection.execute(insert_or_replace(self._dialect, hand_seats), seats)
         return Added(written, len(entries) - len(written))
 
+    async def add_void(self, match_id: str, hand_index: int, *, voids: int) -> None:
+        """Notes that a hand was voided so often by now; a smaller number than is known changes nothing."""
+        statement = insert_or_replace(self._dialect, hand_voids, newer_by="voids")
+        async with self._write() as connection:
+            await connection.execute(statement, {"match_id": match_id, "hand_index": hand_index, "voids": voids})
+
+    async def voids(self, match_id: str) -> dict[int, int]:
+        """How often hands of a match were voided, by index; those that never were are not in it."""
+        query = select(hand_voids.c.hand_index, hand_voids.c.voids).where(hand_voids.c.match_id == match_id)
+        async with self._read() as connection:
+            return {row.hand_index: row.voids for row in await connection.execute(query)}
+
     async def recorded_hands(self, match_id: str) -> set[int]:
         """The indices of a match's hands that are recorded; they need not be played again."""
         query = select(hand_records.c.hand_index).where(hand_records.c.match_id == match_id)
         async with self._read() as connection:
             return set((await connection.execute(query)).scalars())
 
-    async def count_hands(self, match_id: str) -> int:
-        """How many of a match's hands are recorded."""
-        query = select(func.count()).select_from(hand_records).where(hand_records.c.match_id == match_id)
+    async def count_hands(self, match_id: str, *, first: int = 0, last: int = 2**31 - 1) -> int:
+        """How many of a match's hands are recorded, of those from index `first` to `last`."""
+        mine = (hand_records.c.match_id == match_id) & hand_records.c.hand_index.between(first, last)
+        query = select(func.count()).select_from(hand_records).where(mine)
         async with self._read() as connection:
             return (await connection.execute(query)).scalar_one()
 

@@ -78,6 +78,14 @@ hand_seats = Table(
     sqlite_with_rowid=False,
 )
 
+hand_voids = Table(
+    "hand_voids",
+    metadata,
+    Column("match_id", Text, ForeignKey(matches.c.match_id, ondelete="CASCADE"), primary_key=True),
+    Column("hand_index", Integer, primary_key=True),
+    Column("voids", Integer, nullable=False),  # How often, from 1; a tournament strikes off blocks for it.
+)
+
 bots = Table(
     "bots",
     metadata,

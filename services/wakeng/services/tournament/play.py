@@ -12,6 +12,7 @@ wait for it, and are forfeited once it has been away too long; other bots' hands
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from math import comb
+from types import MappingProxyType
 from typing import Final
 
 from wakeng.services.circuit import State
@@ -27,21 +28,25 @@ from wakeng.services.tournament.verdicts import rating, stop_rule
 PATIENCE_S: Final = 30.0
 """How long the hands of a quarantined bot wait for it before they are forfeited."""
 _LARGEST: Final = 2**31 - 1
+_NOTHING: Final[Mapping[int, int]] = MappingProxyType({})
 
 
-def progress_of(spec: TournamentSpec, records: Sequence[Record] = ()) -> Progress[HandResult, Block]:
-    """A tournament at its beginning, with the hands that were recorded already."""
+def progress_of(
+    spec: TournamentSpec, records: Sequence[Record] = (), voids: Mapping[int, int] = _NOTHING
+) -> Progress[HandResult, Block]:
+    """A tournament at its beginning, with the hands that were recorded already; `voids` are counts by hand."""
     hands: dict[int, dict[int, HandResult]] = {}
     for record in records:
         block, place = divmod(record["hand_index"], spec.hands_per_block)
         hands.setdefault(block, {})[place] = hand_result(record)
+    voided = {divmod(hand, spec.hands_per_block): count for hand, count in voids.items()}
     return Progress(
         schedule_of(spec, rate=rating(spec), stop=stop_rule(spec)),
         spec.dealer,
         fold=lambda block, outcomes: block_of(outcomes),
         window=spec.blocks_beyond_prefix,
         strike_off_after=spec.options.strike_off_after,
-        recorded=Recorded(hands=hands),
+        recorded=Recorded(hands=hands, voids=voided),
     )
 
 
@@ -57,13 +62,16 @@ class TournamentRunner:
         progress: Progress[HandResult, Block],
         watchers: Sequence[Watcher],
         on_record: Callable[[Record], None],
+        on_void: Callable[[int, int], None],
         room: Callable[[], Awaitable[None]],
     ) -> None:
+        """`on_void` is told a hand's number and how often it was voided by now, before anything follows from that."""
         self.spec = spec
         self.progress = progress
         self._id = tournament_id
         self._chairs = chairs
         self._on_record = on_record
+        self._on_void = on_void
         self._room = room
         self._wake = asyncio.Event()
         self._stopping = False
@@ -139,7 +147,7 @@ class TournamentRunner:
     def _begin(self, turn: Turn) -> bool:
         chairs = [self._chairs[bot] for bot in turn.hand.bots]
         ready_ms = self.spec.time_control.ready_ms
-        return self.floor.begin(self._hand(turn), chairs, _Ending(self, turn.block.index), ready_ms=ready_ms)
+        return self.floor.begin(self._hand(turn), chairs, _Ending(self, turn), ready_ms=ready_ms)
 
     def _hand(self, turn: Turn) -> HandSpec:
         spec, hand = self.spec, turn.hand
@@ -171,9 +179,10 @@ class TournamentRunner:
         self._on_record(record)
         self.progress.finished(block, hand_result(record))
 
-    def voided(self, block: int) -> None:
+    def voided(self, turn: Turn) -> None:
         """The arena failed at a hand: it is played again, or its block struck off for all."""
-        self.progress.voided(block)
+        self._on_void(turn.hand.number, turn.attempt + 1)
+        self.progress.voided(turn.block.index)
 
     @property
     def away(self) -> list[str]:
@@ -186,21 +195,21 @@ class TournamentRunner:
 
 
 class _Ending:
-    """Knows which block the hand was of."""
+    """Knows which hand it was."""
 
-    __slots__ = ("_block", "_runner")
+    __slots__ = ("_runner", "_turn")
 
-    def __init__(self, runner: TournamentRunner, block: int) -> None:
+    def __init__(self, runner: TournamentRunner, turn: Turn) -> None:
         self._runner = runner
-        self._block = block
+        self._turn = turn
 
     def ended(self, record: Record) -> None:
         """It has a record."""
-        self._runner.ended(self._block, record)
+        self._runner.ended(self._turn.block.index, record)
 
     def voided(self, reason: str) -> None:
         """It has none."""
-        self._runner.voided(self._block)
+        self._runner.voided(self._turn)
 
 
 def line_up_rank(line_up: Sequence[int], bots: int) -> int:

@@ -4,12 +4,15 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import orjson
 
 from wakeng.engine import derive
 from wakeng.services.arena import Arena, check_bots
+from wakeng.services.errors import UnknownMatch
 from wakeng.services.floor import Record, Watcher
+from wakeng.services.metrics import TournamentFigures
 from wakeng.services.roster import Chair
 from wakeng.services.store import Match, MatchKind, MatchState, RecordWriter, Store
 from wakeng.services.tournament.play import TournamentRunner, progress_of
@@ -33,10 +36,19 @@ class Stored:
 
 
 async def create(
-    store: Store, tournament_id: str, spec: TournamentSpec, *, request_id: str | None = None, owner: str = ""
+    store: Store,
+    tournament_id: str,
+    spec: TournamentSpec,
+    *,
+    request_id: str | None = None,
+    owner: str = "",
+    **marks: Any,
 ) -> tuple[Stored, bool]:
-    """Put a tournament into the store before any bot is started, and say whether it is new."""
-    written = {"tournament": spec.to_dict(), "owner": owner}
+    """Put a tournament into the store before any bot is started, and say whether it is new.
+
+    `marks` are kept beside the spec, and a request that is told again must have the same.
+    """
+    written = {"tournament": spec.to_dict(), "owner": owner, **marks}
     hands = (spec.planned_blocks or 0) * spec.hands_per_block
     row, new = await store.create_match(
         match_id=tournament_id,
@@ -55,15 +67,23 @@ def stored(row: Match) -> Stored:
     return Stored(row, TournamentSpec.from_dict(row.spec["tournament"], seed=bytes.fromhex(row.seed)))
 
 
+async def get(store: Store, tournament_id: str) -> Stored:
+    """A tournament; UnknownMatch if there is none of that id."""
+    row = await store.get_match(tournament_id)
+    if row.kind is not MatchKind.TOURNAMENT:
+        raise UnknownMatch(f"tournament_id: {tournament_id} is a match")
+    return stored(row)
+
+
 async def records_of(store: Store, tournament_id: str) -> list[Record]:
     """Every record of a tournament, in the order of its hands."""
     return [orjson.loads(line) async for line in store.records(tournament_id)]
 
 
 async def standings_now(store: Store, tournament: Stored) -> Standings:
-    """The standings, computed anew from the records."""
-    progress = progress_of(tournament.spec, await records_of(store, tournament.id))
-    return standings_of(tournament.spec, progress)
+    """The standings, computed anew from the records, in a thread of its own: there may be many."""
+    records, voids = await records_of(store, tournament.id), await store.voids(tournament.id)
+    return await asyncio.to_thread(lambda: standings_of(tournament.spec, progress_of(tournament.spec, records, voids)))
 
 
 class TournamentRun:
@@ -86,7 +106,13 @@ class TournamentRun:
         self.decisions = 0
         """Decisions of the hands this process played."""
         self.hands = 0
-        self.last_progress = time.monotonic()
+        """Hands this process played."""
+        self.last_progress = time.time()
+        """When a hand last ended, by the wall clock."""
+        self._recorded = 0
+        """Hands that were recorded before."""
+        self._oldest = 0
+        self._oldest_since = self.last_progress
         self._arena = arena
         self._in_process = in_process
         self._by_admin = by_admin
@@ -96,6 +122,8 @@ class TournamentRun:
             *watchers,
         ]
         self._writer = RecordWriter(arena.store)
+        self._voids: list[asyncio.Task[None]] = []
+        """Voids that are being written."""
         self._keys: list[str] = []
         self.chairs: list[Chair] = []
 
@@ -107,7 +135,10 @@ class TournamentRun:
         """
         store = self._arena.store
         await store.set_state(self.id, MatchState.RUNNING)
-        progress = progress_of(self.spec, await records_of(store, self.id))
+        records, voids = await records_of(store, self.id), await store.voids(self.id)
+        self._recorded = len(records)
+        progress = await asyncio.to_thread(progress_of, self.spec, records, voids)
+        del records  # They may be large, and the hands have what is needed of them.
         try:
             if not progress.over:
                 await self._seat_bots()
@@ -118,7 +149,8 @@ class TournamentRun:
                     progress=progress,
                     watchers=self._watchers,
                     on_record=self._keep,
-                    room=self._writer.room,
+                    on_void=self._note_void,
+                    room=self._room,
                 )
                 await self._run(self.runner)
         finally:
@@ -130,11 +162,13 @@ class TournamentRun:
     async def _run(self, runner: TournamentRunner) -> None:
         if self.stopping:
             runner.stop()
-        self._arena.floors.add(runner.floor)
+        self._arena.floors[runner.floor] = self.spec.tables
+        self._arena.metrics.tournaments.add(self)
         try:
             await runner.run()
         finally:
-            self._arena.floors.discard(runner.floor)
+            self._arena.metrics.tournaments.discard(self)
+            del self._arena.floors[runner.floor]
 
     def stop(self) -> None:
         """Begin no further hand; `play` returns when those in play are over."""
@@ -147,19 +181,59 @@ class TournamentRun:
         return None if self.runner is None else standings_of(self.spec, self.runner.progress)
 
     def _keep(self, record: Record) -> None:
+        self._note_oldest()
         self.hands += 1
         self.decisions += len(record.get("decisions", ()))
-        self.last_progress = time.monotonic()
+        self.last_progress = time.time()
         self._writer.put(record)
 
+    def _note_void(self, hand: int, voids: int) -> None:
+        self.last_progress = time.time()
+        self._voids.append(asyncio.create_task(self._arena.store.add_void(self.id, hand, voids=voids)))
+
+    async def _room(self) -> None:
+        """No hand begins that may follow from a void which the store does not know of."""
+        while self._voids:
+            await asyncio.shield(self._voids[0])
+            del self._voids[0]
+        await self._writer.room()
+
+    def figures(self) -> TournamentFigures:
+        """How it stands, for metrics."""
+        runner, spec = self.runner, self.spec
+        assert runner is not None
+        self._note_oldest()
+        recorded, running, planned = self._recorded + self.hands, runner.floor.running, spec.planned_blocks
+        queued = None if planned is None else max(0, planned * spec.hands_per_block - recorded - running)
+        return TournamentFigures(
+            hands_recorded=recorded,
+            tables_running=running,
+            hands_queued=queued,
+            blocks_completed=runner.progress.prefix,
+            blocks_planned=planned,
+            oldest_block_since=self._oldest_since,
+            last_progress=self.last_progress,
+        )
+
+    def _note_oldest(self) -> None:
+        """The prefix grew, if it did, when a hand last ended."""
+        assert self.runner is not None
+        if self.runner.progress.prefix != self._oldest:
+            self._oldest, self._oldest_since = self.runner.progress.prefix, self.last_progress
+
     async def _seat_bots(self) -> None:
-        """Each entrant a chair; entrants at one address share its seat. All are made ready side by side."""
+        """Each entrant a chair; entrants at one address share its seat. All are made ready side by side.
+
+        Built-in bots have a process each. Those of one name have one seed, by the place of the first of them: they are
+        one bot under several names, and against itself a bot scores exactly 0.
+        """
         seating = self._arena.seating
+        seats = [bot.seat for bot in self.spec.bots]
         for place, bot in enumerate(self.spec.bots):
             key = seating.key(bot.seat, place=f"{self.id}/{place}")
             opener = seating.opener(
                 bot.seat,
-                seed=derive(self.spec.seed, "bot", place),
+                seed=derive(self.spec.seed, "bot", seats.index(bot.seat)),
                 by_admin=self._by_admin,
                 in_process=self._in_process,
             )
@@ -174,6 +248,7 @@ class TournamentRun:
             await asyncio.gather(*(self._arena.roster.leave(key) for key in self._keys))
         finally:
             try:
+                await asyncio.gather(*self._voids)
                 await self._writer.close()
             finally:
                 self._arena.journal.flush()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 from hypothesis import strategies as st
@@ -34,11 +34,6 @@ def blocks(*lines: str) -> list[Block]:
 
 FOUR_LINES = ("012 2 -1 -1", "013 1 0 -1", "023 0 1 -1", "123 3 -1 -2")
 """Four bots, all line-ups of three once: vector 3 of docs/statistics.md 10."""
-
-
-def renumbered(found: Iterable[Block]) -> list[Block]:
-    """The same blocks one after another in a schedule."""
-    return [block("".join(b.line_up), *b.values.values(), number=i) for i, b in enumerate(found)]
 
 
 def zero_sum(seats: int) -> st.SearchStrategy[tuple[float, ...]]:

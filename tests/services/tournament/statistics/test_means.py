@@ -57,7 +57,7 @@ def test_below_ten_blocks_a_mean_is_provisional() -> None:
     assert nine.se is not None
     assert ten.low is not None
     assert nine.text == "+0.481"
-    assert ten.text == "+0.633 [-0.145, +1.412]"
+    assert ten.text == "+0.633 [-0.149, +1.416]"
 
 
 def test_blocks_that_are_all_alike_give_no_interval_of_no_width() -> None:

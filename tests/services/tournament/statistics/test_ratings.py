@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.services.tournament.statistics.scenes import FOUR_LINES, block, blocks, renumbered, tournaments
+from tests.services.tournament.statistics.scenes import FOUR_LINES, block, blocks, hand, tournaments
 from wakeng.services.tournament.simulation.models import Field, all_line_ups
 from wakeng.services.tournament.statistics import Block, block_of, bootstrap_numbers, fit, rater, with_escapes
 from wakeng.services.tournament.statistics.means import multiplier
@@ -49,14 +49,14 @@ def test_for_pairing_it_is_shrunk() -> None:
 
 
 def test_a_block_that_was_escaped_counts_for_the_leaver_alone() -> None:
-    found = blocks(*FOUR_LINES, "012! -10 1 2")
-    # y of the leaver is the mean of the block's hands; here all three scored -10, 1, 2 in sum.
-    found[4] = block("012", -10 / 3, 1 / 3, 2 / 3, number=4, leaver="0")
+    hands = [
+        hand("012", s, 0, 0, block=4, rotation=r, escaped_seat=None if r else 0) for r, s in enumerate((-10, 1, 2))
+    ]
+    found = [*blocks(*FOUR_LINES), block_of(hands)]
     fitted = with_escapes(fit(found, FOUR), found)
     assert fitted.theta.tolist() == close(0.75, 0.5, -0.25, -1)
-    assert fitted.numbers[0] == pytest.approx(0.75 * 1 + 0.25 * (-10 / 3 + 0.125 + 0.25), abs=1e-12)
-    found[4] = block("012", -7 / 3, 1 / 3, 2 / 3, number=4, leaver="0")
-    assert with_escapes(fit(found, FOUR), found).numbers[0] == pytest.approx(0.260417, abs=5e-7)
+    assert (fitted.numbers[0] - 0.75 * 1) / 0.25 == pytest.approx(-1.958333, abs=2e-6)
+    assert fitted.numbers.tolist() == close(0.260417, 2 / 3, -1 / 3, -4 / 3)
 
 
 # What must be so ----------------------------------------------------------------------------------
@@ -181,19 +181,19 @@ def test_schedules_are_given_shrunk_ratings_by_the_bots_numbers() -> None:
 # Do the errors hold? ------------------------------------------------------------------------------
 
 
-def simulated(seed: int, *, bots: int = 5, count: int = 100) -> tuple[Field, list[Block]]:
+def simulated(seed: int, *, bots: int = 5, count: int = 100) -> list[Block]:
     rng = np.random.default_rng(seed)
     field = Field.graded(rng, bots, spread=0.4)
     data = field.play(rng, all_line_ups(rng, bots, count))
     found = []
-    for copies, row in zip(data.copies, data.values, strict=True):
-        line_up = [i for i in range(bots) if copies[i]]
-        found.append(block("".join(map(str, line_up)), *row[line_up]))
-    return field, renumbered(found)
+    for number, row in enumerate(data.values):
+        line_up = np.flatnonzero(data.copies[number]).tolist()
+        found.append(block("".join(map(str, line_up)), *row[line_up], number=number))
+    return found
 
 
 def test_the_bootstrap_over_blocks_agrees_with_the_sandwich() -> None:
-    _, found = simulated(4, count=200)
+    found = simulated(4, count=200)
     fitted = fit(found, FIVE)
     for i, (low, high) in enumerate(bootstrap_numbers(found, FIVE, bytes(32), resamples=400).values()):
         assert (low + high) / 2 == pytest.approx(fitted.numbers[i], abs=0.4 * fitted.errors[i])

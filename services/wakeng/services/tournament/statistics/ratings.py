@@ -11,10 +11,11 @@ Least squares give the normal equations A theta = r. Their sums do not depend on
     theta = (A + lambda I)^-1 r, centred         F_i = theta_i - mean of the other thetas = theta_i N/(N-1)
 
 g_i counts the blocks of i, c_ij those of both i and j. A has the vector of ones in its kernel, and nothing else where
-tables link all bots; pieces that no table links get separate numbers. With lambda = 0 the inverse is the pseudo-inverse,
-(A + J/N)^-1 - J/N, and F is the plain mean of y wherever every pair of bots met equally often (regularised adjusted
-plus-minus, Sill 2010). Errors are those of a sandwich with blocks as clusters, which asks neither for equal variances
-nor for independent bots within a block (Liang & Zeger 1986; Cameron & Miller 2015; MacKinnon, Nielsen & Webb 2023):
+tables link all bots; pieces that no table links get separate numbers. With lambda = 0 the inverse is the
+pseudo-inverse, (A + J/N)^-1 - J/N, and F is the plain mean of y wherever every pair of bots met equally often
+(regularised adjusted plus-minus, Sill 2010). Errors are those of a sandwich with blocks as clusters, which asks neither
+for equal variances nor for independent bots in a block (Liang & Zeger 1986; Cameron & Miller 2015; MacKinnon, Nielsen &
+Webb, arXiv 2301.04527):
 
     u_bi = (n-1)/n y_bi - (theta_i - mean of theta over L), 0 for bots not in b      B = sum over b of u_b u_b^T
     C = N/(N-1) (I - J/N)      V = G/(G-N+1) C P B P C^T, P = (A + lambda I)^-1 or pseudo-inverse
@@ -31,7 +32,7 @@ a_b = y_bi + mean of theta over L without i - mean of theta over the field witho
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -39,6 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wakeng.engine import derive
+from wakeng.services.tournament.pairing import Rate, Ratings
 from wakeng.services.tournament.statistics.means import RESAMPLES
 from wakeng.services.tournament.statistics.results import Block
 
@@ -76,7 +78,7 @@ class Fit:
     groups: tuple[tuple[int, ...], ...]
     """The pieces of the field that tables link, bots by their places; one piece with lambda > 0."""
     blocks: tuple[int, ...]
-    """G of each group: clean blocks."""
+    """G by bot: the clean blocks of its group."""
     games: tuple[int, ...]
     """g: clean blocks of each bot."""
     dirty: tuple[int, ...]
@@ -87,21 +89,10 @@ class Fit:
     variance: Floats
     """V. Infinite on the diagonal where there are too few blocks for an error."""
 
-    def theta_of(self) -> dict[str, float]:
-        """theta by bot."""
-        return dict(zip(self.bots, self.theta.tolist(), strict=True))
-
-    def number_of(self) -> dict[str, float]:
-        """F by bot."""
-        return dict(zip(self.bots, self.numbers.tolist(), strict=True))
-
-    def error_of(self) -> dict[str, float]:
-        """The standard error of F by bot; infinite where nothing can be said yet."""
-        return {bot: self.error(i) for i, bot in enumerate(self.bots)}
-
-    def error(self, i: int) -> float:
-        """The standard error of one number."""
-        return math.sqrt(max(0.0, float(self.variance[i, i])))
+    @property
+    def errors(self) -> tuple[float, ...]:
+        """The standard errors of F; infinite where nothing can be said yet."""
+        return tuple(math.sqrt(max(0.0, value)) for value in self.variance.diagonal().tolist())
 
     def difference_error(self, i: int, j: int) -> float:
         """The standard error of the difference of two numbers; infinite where nothing can be said yet."""
@@ -117,22 +108,40 @@ def fit(blocks: Iterable[Block], bots: Sequence[str], *, ridge: float = 0.0) -> 
     return fit_sheet(sheet(blocks, bots), bots, ridge=ridge)
 
 
+def rater(bots: Sequence[str], *, ridge: float = 8.0) -> Rate[Block]:
+    """What Swiss and ladder schedules ask: the shrunk ratings after some blocks, by the bots' numbers."""
+
+    def rate(blocks: Sequence[Block]) -> Ratings:
+        fitted = fit(blocks, bots, ridge=ridge)
+        return Ratings(fitted.theta.tolist(), fitted.numbers.tolist(), fitted.errors)
+
+    return rate
+
+
 def fit_sheet(data: Sheet, bots: Sequence[str], *, ridge: float = 0.0) -> Fit:
     """The same from arrays."""
     groups = (tuple(range(len(bots))),) if ridge else linked(data.copies)
     theta, numbers = np.zeros(len(bots)), np.zeros(len(bots))
     variance = np.diag(np.full(len(bots), math.inf))
-    sizes = []
+    blocks = np.zeros(len(bots), dtype=np.int64)
     for group in groups:
-        place = list(group)
-        rows = data.copies[:, place].any(axis=1)
-        sizes.append(int(rows.sum()))
-        if len(place) < 2 or not sizes[-1]:
-            continue
-        part = Sheet(data.seats, data.copies[np.ix_(rows, place)], data.values[np.ix_(rows, place)])
-        theta[place], numbers[place], variance[np.ix_(place, place)] = _solve(part, ridge)
-    games = tuple(int(count) for count in (data.copies > 0).sum(axis=0))
-    return Fit(tuple(bots), groups, tuple(sizes), games, (0,) * len(bots), theta, numbers, variance)
+        place = np.array(group)
+        rows = np.flatnonzero(data.copies[:, place].any(axis=1))
+        blocks[place] = rows.size
+        if place.size > 1 and rows.size:
+            part = Sheet(data.seats, data.copies[np.ix_(rows, place)], data.values[np.ix_(rows, place)])
+            theta[place], numbers[place], variance[np.ix_(place, place)] = _solve(part, ridge)
+    games = (data.copies > 0).sum(axis=0)
+    return Fit(
+        bots=tuple(bots),
+        groups=groups,
+        blocks=tuple(blocks.tolist()),
+        games=tuple(games.tolist()),
+        dirty=(0,) * len(bots),
+        theta=theta,
+        numbers=numbers,
+        variance=variance,
+    )
 
 
 def _solve(data: Sheet, ridge: float) -> tuple[Floats, Floats, Floats]:
@@ -155,9 +164,8 @@ def _solve(data: Sheet, ridge: float) -> tuple[Floats, Floats, Floats]:
 
 def _inverse(matrix: Floats, ridge: float) -> Floats:
     size = len(matrix)
-    if ridge:
-        return np.linalg.inv(matrix + ridge * np.eye(size))
-    return np.linalg.inv(matrix + 1 / size) - 1 / size
+    found = np.linalg.inv(matrix + (ridge * np.eye(size) if ridge else 1 / size))
+    return np.asarray(found if ridge else found - 1 / size, dtype=np.float64)
 
 
 def linked(copies: Floats) -> tuple[tuple[int, ...], ...]:
@@ -174,63 +182,52 @@ def linked(copies: Floats) -> tuple[tuple[int, ...], ...]:
     return tuple(pieces)
 
 
-def with_escapes(fitted: Fit, blocks: Iterable[Block]) -> Fit:
+def with_escapes(fitted: Fit, blocks: Sequence[Block]) -> Fit:
     """The numbers with the escapes counted for those who escaped, and for nobody else."""
     entered = _entries(fitted, blocks)
-    numbers = fitted.numbers.copy()
-    weights, extra = np.ones(len(numbers)), np.zeros(len(numbers))
+    numbers, variance = fitted.numbers.copy(), fitted.variance.copy()
     for i, values in entered.items():
         games, m = fitted.games[i], len(values)
         w = games / (games + m)
         mean = math.fsum(values) / m
         own = math.fsum((a - mean) ** 2 for a in values) / (m - 1) / m if m > 1 else 0.0
-        weights[i] = w
-        extra[i] = (1 - w) ** 2 * own + w * (1 - w) * (numbers[i] - mean) ** 2 / (games + m)
+        gap = w * (1 - w) * (numbers[i] - mean) ** 2 / (games + m)
+        if not games:
+            variance[i, i] = 0.0
+        variance[i, :] *= w
+        variance[:, i] *= w
+        variance[i, i] += (1 - w) ** 2 * own + gap
         numbers[i] = w * numbers[i] + (1 - w) * mean
-    return replace(
-        fitted,
-        groups=_joined(fitted, entered, blocks),
-        dirty=tuple(len(entered.get(i, ())) for i in range(len(numbers))),
-        numbers=numbers,
-        variance=_weighted(fitted.variance, weights) + np.diag(extra),
-    )
+    dirty = tuple(len(entered.get(i, ())) for i in range(len(numbers)))
+    groups = _joined(fitted, blocks)
+    return replace(fitted, groups=groups, dirty=dirty, numbers=numbers, variance=variance)
 
 
-def _entries(fitted: Fit, blocks: Iterable[Block]) -> dict[int, list[float]]:
-    """a by leaver: what it scored, had it met the average of the field."""
+def _entries(fitted: Fit, blocks: Sequence[Block]) -> dict[int, list[float]]:
+    """a by leaver: what it would have scored, had it met the average of the field."""
     column = {bot: i for i, bot in enumerate(fitted.bots)}
     field = {i: len(group) for group in fitted.groups for i in group}
-    theta = fitted.theta
+    theta = fitted.theta.tolist()
     entered: dict[int, list[float]] = {}
     for block in blocks:
         table = math.fsum(seats * theta[column[bot]] for bot, seats in block.line_up.items())
-        for bot in sorted(block.leavers):
-            i = column[bot]
+        for i in sorted(column[bot] for bot in block.leavers):
             others = (table - theta[i]) / (block.players - 1)
-            rest = -theta[i] / max(1, field[i] - 1)  # Thetas of a group sum to zero.
-            entered.setdefault(i, []).append(float(block.values[bot] + others - rest))
+            rest = -theta[i] / max(1, field[i] - 1)  # The thetas of a group sum to zero.
+            entered.setdefault(i, []).append(block.values[fitted.bots[i]] + others - rest)
     return entered
 
 
-def _weighted(variance: Floats, weights: Floats) -> Floats:
-    # No weight makes an unknown error known, except 0: then nothing of it is left.
-    known = np.where(np.isinf(variance) & (weights[:, None] == 0), 0.0, variance)
-    return known * np.outer(weights, np.where(np.isinf(known).any(axis=0), np.maximum(weights, 1e-9), weights))
-
-
-def _joined(
-    fitted: Fit, entered: Mapping[int, list[float]], blocks: Iterable[Block]
-) -> tuple[tuple[int, ...], ...]:
+def _joined(fitted: Fit, blocks: Sequence[Block]) -> tuple[tuple[int, ...], ...]:
     """The groups; a bot without one clean block stands with those whom it left."""
-    home = {i: place for place, group in enumerate(fitted.groups) for i in group}
     column = {bot: i for i, bot in enumerate(fitted.bots)}
+    home = {i: place for place, group in enumerate(fitted.groups) for i in group}
     for block in blocks:
-        for i in sorted(column[bot] for bot in block.leavers):
-            others = [column[bot] for bot in block.line_up if fitted.games[column[bot]]]
-            if i in entered and not fitted.games[i] and others:
+        others = [column[bot] for bot in block.line_up if fitted.games[column[bot]]]
+        for i in (column[bot] for bot in block.leavers):
+            if others and not fitted.games[i]:
                 home[i] = home[others[0]]
-    places = sorted(set(home.values()))
-    return tuple(tuple(sorted(i for i in home if home[i] == place)) for place in places)
+    return tuple(tuple(sorted(i for i in home if home[i] == place)) for place in sorted(set(home.values())))
 
 
 def bootstrap_numbers(

@@ -36,6 +36,8 @@ class HandResult:
     """Whether the seat made a bid. Empty where nothing is known of bids."""
     faults: tuple[Mapping[str, int], ...] = ()
     """Faults by their words. Empty where there were none."""
+    played: int = 0
+    """Ascends within a block in the order of play."""
 
     @property
     def leaver(self) -> str | None:
@@ -59,10 +61,10 @@ class HandResult:
         return math.fsum(self.scores[seat] for seat in seats) / len(seats)
 
 
-def hand_result(record: Mapping[str, Any], names: Mapping[str, str] | None = None) -> HandResult:
+def hand_result(record: Mapping[str, Any], bots: Sequence[str] | None = None) -> HandResult:
     """The result in a decoded record (docs/protocol.md 6) of a tournament; ValueError if it belongs to none.
 
-    `names` gives bots other names than the record has, an entry's name for an address, say.
+    `bots` says by seat who they are, where the schedule knows that better than the record, which may hold addresses.
     """
     if "schedule" not in record:
         raise ValueError(f"hand {record['hand_index']} of {record['match_id']} belongs to no tournament")
@@ -71,13 +73,14 @@ def hand_result(record: Mapping[str, Any], names: Mapping[str, str] | None = Non
     return HandResult(
         block=schedule["block"],
         rotation=schedule["rotation"],
-        bots=tuple((names or {}).get(seat["bot"], seat["bot"]) for seat in record["seats"]),
+        bots=tuple(bots or (seat["bot"] for seat in record["seats"])),
         scores=tuple(score / base for score in result["scores"]),
         digger=result.get("digger"),
         digger_won=result["winner"] == "DIGGER",
         escaped_seat=result.get("escaped_seat"),
         bids=_bids(record),
         faults=_faults(record),
+        played=record["hand_index"],
     )
 
 
@@ -105,7 +108,7 @@ class Block:
 
     number: int
     hands: tuple[HandResult, ...]
-    """In the order of their rotations."""
+    """By rotation."""
     line_up: Mapping[str, int]
     """How many seats each bot has; for a swap pair how many it has over both hands."""
     values: Mapping[str, float]

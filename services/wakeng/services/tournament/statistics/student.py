@@ -2,8 +2,8 @@
 
 With f degrees of freedom P(|T| > t) = I_x(f/2, 1/2), x = f/(f + t^2), where I is the regularised incomplete beta
 function. It is evaluated by its continued fraction (Abramowitz & Stegun 26.5.8; modified Lentz method), and the
-quantile found from it by Newton's method. Between 1 and a million degrees of freedom the error is some units in the
-last places of a double.
+quantile found from it by Newton's method. The relative error stays below 1e-13 up to ten thousand degrees of freedom,
+and below 1e-12 up to a million.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Final
 
 _TINY: Final = 1e-300
 _EPSILON: Final = 1e-16
+_NEAR: Final = 4.0
 _LARGE: Final = 80.0
 """From here on the asymptotic series of a ratio of gamma functions is exact to the last place."""
 
@@ -51,8 +52,11 @@ def _beta_tail(x: float, rest: float, a: float) -> float:
     """I_x(a, 1/2), with rest = 1 - x given beside x so that neither loses digits."""
     if rest == 0:
         return 1.0
-    front = _gamma_ratio(a) / math.sqrt(math.pi) * math.exp(a * math.log1p(-rest)) * math.sqrt(rest)
-    if x < (a + 1) / (a + 2.5):
+    log = math.log(x) if x < 0.5 else math.log1p(-rest)
+    front = _gamma_ratio(a) / math.sqrt(math.pi) * math.exp(a * log) * math.sqrt(rest)
+    # Either fraction converges on its own side of the mean. That of the tail loses digits where a is large, so the
+    # other is used for as long as 1 minus it keeps more of them.
+    if x < (a + 1) / (a + 2.5) and (a < _LARGE or rest * a > _NEAR):
         return front / (a * _fraction(x, a, 0.5))
     return 1 - front / (0.5 * _fraction(rest, 0.5, a))
 
