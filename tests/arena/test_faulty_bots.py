@@ -15,9 +15,23 @@ from wakeng.bots.faulty import FaultyBot
 from wakeng.engine import Fault
 from wakeng.sdk import start
 
-SHORT: dict[str, Any] = {"move_ms": 50, "bank_ms": 50, "ready_ms": 1000, "reconnect_ms": 200}
+SILENT = {"move_ms": 50, "bank_ms": 50}
+TIMES: dict[str, dict[str, Any]] = {
+    "faulty:hang": SILENT,
+    "faulty:late": SILENT,
+    "faulty:wrong_id": SILENT,
+    "faulty:crash": {"reconnect_ms": 100},
+    "faulty:slow_start": {"ready_ms": 500},
+    "faulty:half_open": {"ready_ms": 500},
+}
+"""Budgets are short where they are to be used up, and long where a busy machine must not be taken for a bad bot."""
 BY_CALLS = ("faulty:hang", "faulty:late", "faulty:illegal")
 """Those whose fault is in the choice alone, so that any server may bring it."""
+
+
+def times(name: str) -> dict[str, Any]:
+    """The time control for a match with the bot."""
+    return {"move_ms": 20_000, "ready_ms": 20_000, "reconnect_ms": 20_000, **TIMES.get(name, {})}
 
 
 def earned(name: str) -> set[str]:
@@ -29,7 +43,7 @@ def earned(name: str) -> set[str]:
 @pytest.mark.parametrize("name", FAULTY_BOTS)
 async def test_each_earns_its_fault_and_nobody_else_earns_any(name: str, tmp_path: Path) -> None:
     async with playing(tmp_path) as arena:
-        records = await arena.match(match("greedy", name, "random", hands=20, **SHORT), in_process=True)
+        records = await arena.match(match("greedy", name, "random", hands=20, **times(name)), in_process=True)
     assert len(records) == 20
     assert faults(records) == {1: earned(name)}
     assert {record["result"]["escaped_seat"] for record in records} == {1}
@@ -41,7 +55,7 @@ async def test_each_earns_its_fault_and_nobody_else_earns_any(name: str, tmp_pat
 async def test_a_bot_asked_by_single_calls_earns_the_same(name: str, tmp_path: Path) -> None:
     server, address = await start_unary(create(name))
     async with playing(tmp_path) as arena:
-        records = await arena.match(match("greedy", address, "random", hands=5, **SHORT), in_process=True)
+        records = await arena.match(match("greedy", address, "random", hands=5, **times(name)), in_process=True)
     await server.stop(0)
     assert faults(records) == {1: earned(name)}
 
@@ -53,7 +67,7 @@ async def test_what_cannot_be_read_is_malformed_in_single_calls_too(
     bot = create(name)
     monkeypatch.setattr(type(bot), "play", _unimplemented, raising=True)
     async with await start(bot) as server, playing(tmp_path) as arena:
-        records = await arena.match(match("greedy", server.address, "random", hands=5, **SHORT), in_process=True)
+        records = await arena.match(match("greedy", server.address, "random", hands=5, **times(name)), in_process=True)
     assert faults(records) == {1: {Fault.MALFORMED.value}}
     offered = {said["offered"] for record in records for said in record["decisions"] if "fault" in said}
     assert all(shown.isascii() and shown.isprintable() and len(shown) <= 64 for shown in offered)

@@ -233,6 +233,20 @@ async def test_it_gives_up_where_trying_again_would_not_help(
     assert TOKEN not in str(refused.value) + caplog.text
 
 
+async def test_a_bot_that_is_replaced_while_it_is_busy_learns_of_it_and_does_not_come_back() -> None:
+    async with gateway() as arena:
+        for _ in range(20):  # Chance decides what the arena's end of the call meets.
+            async with joining(First(), arena.address) as (_, task):
+                call = await arena.joined()
+                for _ in range(4):
+                    await call.say(questions(64))
+                await call.answers(64)
+                call.end(grpc.StatusCode.ABORTED, "REPLACED")
+                with pytest.raises(JoinRefused):
+                    await task
+                assert arena.calls.empty()
+
+
 async def test_a_bot_that_cannot_get_ready_does_not_join() -> None:
     class Broken(First):
         def ready(self) -> None:

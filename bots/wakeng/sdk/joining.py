@@ -27,6 +27,7 @@ from wakeng.sdk.errors import JoinRefused
 from wakeng.sdk.process import first_of, loop_factory, signals
 from wakeng.sdk.server import ServesItself
 from wakeng.sdk.streaming import HandsInPlay, Stream, Unreadable
+from wakeng.sdk.writing import hand_over
 from wakeng.v1 import gateway_pb2
 
 log = logging.getLogger("wakeng.sdk")
@@ -159,8 +160,7 @@ class _Visit:
 
     async def _write(self, message: bytes) -> None:
         """What cannot be said any more is dropped: the reader learns that the call is over, and how."""
-        with suppress(grpc.aio.AioRpcError, grpc.aio.UsageError, asyncio.InvalidStateError):
-            await self._call.write(message)
+        await hand_over(self._call, message)
 
     async def leave(self, grace: float) -> None:
         """Ask for no new hands, give those in play `grace` seconds, answer what was asked, and go."""

@@ -86,7 +86,7 @@ class ArenaClient:
     def __init__(self, options: ArenaOptions) -> None:
         import grpc.aio
 
-        from wakeng.v1 import match_pb2_grpc, registry_pb2_grpc
+        from wakeng.v1 import match_pb2_grpc, registry_pb2_grpc, tournament_pb2_grpc
 
         self.options = options
         self._channel = (
@@ -95,6 +95,7 @@ class ArenaClient:
             else grpc.aio.insecure_channel(options.address)
         )
         self.matches = match_pb2_grpc.MatchServiceStub(self._channel)
+        self.tournaments = tournament_pb2_grpc.TournamentServiceStub(self._channel)
         self.bots = registry_pb2_grpc.BotRegistryServiceStub(self._channel)
         self._metadata = (("authorization", f"Bearer {options.token}"),) if options.token else ()
 

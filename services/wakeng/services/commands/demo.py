@@ -27,7 +27,8 @@ def command(*, folder: Path | None) -> int:
 
     Ends with where the records, the journal and the store lie, and the commands to look into them.
     """
-    from wakeng.services.commands.match_run import INTERRUPTED, play, tell
+    from wakeng.services.commands.interrupts import INTERRUPTED
+    from wakeng.services.commands.match_run import play, tell
     from wakeng.services.data import DataFolder
 
     folder = folder or DataFolder.default().path / "demo"

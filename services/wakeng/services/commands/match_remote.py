@@ -19,7 +19,8 @@ from wakeng.bots import BUILTIN_BOTS
 from wakeng.sdk.wire import rules_message
 from wakeng.services.commands.arena_client import ArenaClient, ArenaOptions
 from wakeng.services.commands.common import Refused
-from wakeng.services.commands.match_run import INTERRUPTED, Outcome, say
+from wakeng.services.commands.interrupts import INTERRUPTED
+from wakeng.services.commands.match_run import Outcome, say
 from wakeng.services.commands.record_file import OrderedRecordFile
 from wakeng.services.spec import MatchSpec, SeatKind, SeatSpec
 from wakeng.services.tally import Tally

@@ -1,7 +1,6 @@
 """One match from the command line: its parts set up, its progress shown, its outcome told."""
 
 import asyncio
-import signal
 import time
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from rich.table import Table
 
 from wakeng.services.arena import Arena, MatchRun
 from wakeng.services.commands.bot_tls import BotTlsFactory
+from wakeng.services.commands.interrupts import INTERRUPTED, finishing
 from wakeng.services.commands.record_file import OrderedRecordFile
 from wakeng.services.journal import Journal
 from wakeng.services.metrics import Metrics
@@ -24,7 +24,6 @@ from wakeng.services.spec import MatchSpec
 from wakeng.services.store import MatchState, Store
 from wakeng.services.tally import SeatTally, Tally
 
-INTERRUPTED: Final = 130
 _REFRESH_S: Final = 0.1
 
 
@@ -100,28 +99,11 @@ async def play(
 
 
 async def _with_progress(run_: MatchRun) -> None:
-    """Play to the end; the first Ctrl-C lets the hands in play finish, the second drops them."""
+    """Play to the end, or until it is interrupted."""
     playing = asyncio.create_task(run_.play())
-    loop = asyncio.get_running_loop()
-
-    def interrupt() -> None:
-        if run_.stopping:
-            playing.cancel()
-        else:
-            run_.stop()
-            click.echo("finishing the hands in play; Ctrl-C again to drop them", err=True)
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, interrupt)
-    try:
+    with finishing(run_, playing):
         await _show_progress(run_, playing)
         await playing
-    except asyncio.CancelledError:
-        if not run_.stopping:
-            raise
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
 
 
 async def _show_progress(run_: MatchRun, playing: "asyncio.Task[Tally]") -> None:

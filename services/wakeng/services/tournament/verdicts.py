@@ -43,6 +43,8 @@ def standings_over(spec: TournamentSpec, blocks: Iterable[Block], *, prefix: int
         prefix=prefix,
         planned=None if sprt else spec.planned_blocks,
         test=sprt_options(spec) if sprt else None,
+        # A ladder chooses its blocks by their results, so only intervals that hold at every moment hold at its end.
+        watched=True if spec.pairing is Format.LADDER else None,
         options=spec.options,
         differing=spec.differing(),
         commitment=spec.commitment,
