@@ -1,4 +1,4 @@
-"""Bots that say what Hypothesis tells them to, in streams, single calls and dialled in; rightly once they are told no more."""
+"""Bots that say what Hypothesis tells them to, and play rightly once it tells them no more."""
 
 import asyncio
 from collections import deque
@@ -108,7 +108,8 @@ Word = Rightly | Says | Bytes | Huge | Nothing | Ends
 
 def words() -> st.SearchStrategy[list[Word]]:
     """What a bot says to one message after the other."""
-    tokens = st.one_of(st.none(), st.sampled_from(sorted(ALL_TOKENS)), st.sampled_from(HOSTILE[:-1]), st.text(max_size=5))
+    known = st.sampled_from(sorted(ALL_TOKENS))
+    tokens = st.one_of(st.none(), known, st.sampled_from(HOSTILE[:-1]), st.text(max_size=5))
     told = st.one_of(st.none(), st.sampled_from(HOSTILE), st.text(max_size=300))
     places = st.one_of(st.integers(0, 3), integers(1 - 2**64, -1))
     answers = st.builds(Answer, places, tokens, told, st.one_of(st.none(), told))
@@ -166,6 +167,7 @@ class Babbler:
         word = self.word()
         if isinstance(word, Ends):
             await end(context, word)
+            return b""
         if isinstance(word, Nothing):
             await asyncio.Future()
         asked = bot_pb2.DecideRequest.FromString(raw)
@@ -224,7 +226,9 @@ async def babbling(*, streams: bool) -> AsyncIterator[Babbler]:
         await server.stop(0)
 
 
-async def babble_joined(channel: Any, token: str, first: list[bytes], script: list[Word]) -> grpc.aio.AioRpcError | None:
+async def babble_joined(
+    channel: Any, token: str, first: Iterable[bytes], script: Iterable[Word]
+) -> grpc.aio.AioRpcError | None:
     """Join, say `first` instead of a hello, and then what is scripted; how the call ended, None where in order."""
     bot = Babbler(streams=True)
     bot.tell(script)

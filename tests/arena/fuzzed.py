@@ -3,8 +3,8 @@
 import asyncio
 import re
 import urllib.request
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -18,9 +18,9 @@ from grpc_health.v1 import health_pb2
 
 from tests.arena.process import ServedProcess, serve
 from tests.arena.serving import Client, Refusal, refusal
-from wakeng.engine import RecordError, verify
+from wakeng.engine import verify
 from wakeng.sdk import Bot, Decision, start
-from wakeng.v1 import bot_pb2, match_pb2, registry_pb2, rules_pb2
+from wakeng.v1 import match_pb2, registry_pb2, rules_pb2
 
 T = TypeVar("T")
 
@@ -34,7 +34,8 @@ _MUST_NOT: Final = re.compile(r"Traceback|never retrieved|never awaited|Error")
 
 def methods() -> dict[str, MethodDescriptor]:
     """Every call of the services that Hypothesis makes requests for."""
-    pool: Any = descriptor_pool.Default()
+    default: Any = descriptor_pool.Default
+    pool = default()
     found = [method for name in SERVICES for method in pool.FindServiceByName(name).methods]
     return {f"/{method.containing_service.full_name}/{method.name}": method for method in found}
 

@@ -55,12 +55,10 @@ def messages(descriptor: Descriptor, words: Sequence[str]) -> st.SearchStrategy[
 
 def nearly(good: Message, words: Sequence[str]) -> st.SearchStrategy[Message]:
     """A message that is good but for up to two of its fields."""
-    descriptor = good.DESCRIPTOR
+    descriptor: Any = good.DESCRIPTOR
     kept = {field.name: getattr(good, field.name) for field, _ in good.ListFields()}
-    others = [_values(field, words).map(lambda value, name=field.name: {name: value}) for field in descriptor.fields]
-    return st.lists(st.one_of(*others), max_size=2).map(
-        lambda changes: build(descriptor, kept | {name: value for change in changes for name, value in change.items()})
-    )
+    other = st.one_of([st.tuples(st.just(field.name), _values(field, words)) for field in descriptor.fields])
+    return st.lists(other, max_size=2).map(lambda changes: build(descriptor, kept | dict(changes)))
 
 
 def build(descriptor: Descriptor, given: dict[str, Any]) -> Message:

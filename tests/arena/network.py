@@ -17,6 +17,7 @@ from wakeng.engine import PRESETS, Fault, verify
 from wakeng.sdk import Backoff, Bot, Decision, JoinedBot, start
 from wakeng.services.arena import Arena, MatchRun
 from wakeng.services.journal import Journal
+from wakeng.services.loopback import loopback_works
 from wakeng.services.metrics import Metrics
 from wakeng.services.seat import Seat
 from wakeng.services.server import ArenaServer
@@ -231,14 +232,13 @@ def faults(records: Iterable[Mapping[str, Any]]) -> Counter[tuple[int, str]]:
 
 @asynccontextmanager
 async def network(
-    folder: Path, ways: Sequence[str], *, loopback: Callable[[], Awaitable[bool]] | None = None
+    folder: Path, ways: Sequence[str], *, loopback: Callable[[], Awaitable[bool]] = loopback_works
 ) -> AsyncIterator[Network]:
     """An arena with one distant bot for each of the ways."""
     async with AsyncExitStack() as parts:
         store = await parts.enter_async_context(await Store.open(f"sqlite:///{folder / 'wakeng.db'}"))
         journal = parts.enter_context(Journal.open(folder / "journal.jsonl"))
-        options = {} if loopback is None else {"loopback": loopback}
-        arena = Arena(store=store, journal=journal, metrics=Metrics(), **options)
+        arena = Arena(store=store, journal=journal, metrics=Metrics(), loopback=loopback)
         parts.callback(arena.close)
         server = await ArenaServer(arena).start("127.0.0.1:0")
         parts.push_async_callback(server.stop, 0)

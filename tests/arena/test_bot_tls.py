@@ -164,13 +164,13 @@ async def test_a_bot_with_a_certificate_plays_by_tls(
 async def test_a_bot_may_demand_the_arenas_certificate(
     tmp_path: Path, club: Authority, stranger: Authority, bots_own: Pair, arenas_own: Pair
 ) -> None:
-    mutual = {"tls_cert": bots_own.cert, "tls_key": bots_own.key, "client_ca": club.pair.cert}
+    mutual: dict[str, Any] = {"tls_cert": bots_own.cert, "tls_key": bots_own.key, "client_ca": club.pair.cert}
     strange = stranger.sign("arena")
     async with await start(First(), ABROAD, **mutual) as server:
         for place, (own, kept_out) in enumerate(((arenas_own, False), (strange, True), (None, True))):
             folder = tmp_path / str(place)
             folder.mkdir()
-            tls = BotTls(ca=club.pair.cert, **({"cert": own.cert, "key": own.key} if own else {}))
+            tls = BotTls(ca=club.pair.cert, cert=own.cert if own else None, key=own.key if own else None)
             came = await played(folder, by(server, "localhost"), tls, ready_ms=300 if kept_out else 20_000)
             assert came == ({NOT_READY} if kept_out else set())
 

@@ -40,8 +40,8 @@ _MORE: Final = "More, of other packages"
 COMMANDS: Final[Mapping[str, Entry]] = {
     "demo": Entry(_PLAY, "A short match of three bots, each a server of its own.", extra="server"),
     "match": Entry(_PLAY, "A match between bots: built-in ones, or yours by address.", extra="server"),
-    "tournament": Entry(_PLAY, "A tournament from a file: standings with intervals, and resumable.", extra="server"),
-    "compare": Entry(_PLAY, "Which of two bots is stronger, in one line, from as few hands as it takes.", extra="server"),
+    "tournament": Entry(_PLAY, "A tournament from a file, its standings with intervals.", extra="server"),
+    "compare": Entry(_PLAY, "Which of two bots is the stronger one, in one line.", extra="server"),
     "show": Entry(_LOOK, "A recorded hand, told move by move.", "wakeng.cli.show:command"),
     "verify": Entry(_LOOK, "Play recorded hands again and say whether they are true.", "wakeng.cli.verify:command"),
     "rules": Entry(_LOOK, "The ten rule sets, one of them in words, the ids of plays.", "wakeng.cli.rules:command"),

@@ -1,4 +1,4 @@
-"""How a bot is to be dialled: by TLS, unless only this machine can reach it or somebody insists (docs/protocol.md 5)."""
+"""How to be dialled: by TLS, unless only this machine can do so or somebody insists (docs/protocol.md 5)."""
 
 import ssl
 from dataclasses import dataclass

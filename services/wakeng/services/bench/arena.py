@@ -9,7 +9,8 @@ and counted.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, Final
@@ -117,8 +118,79 @@ class Stopwatch:
 
 async def bench_arena(effort: Effort, say: Say) -> dict[str, dict[str, Any]]:
     """The sections `arena` and `tables`."""
-    with Sides() as sides:
+    async with AsyncExitStack() as parts:
+        sides = parts.enter_context(Sides())
         with sides.answering():
-            echo_, bot_, patient_ = served("echo"), served("bot"), served("bot", latency_ms=PATIENCE_MS)
-            echo, bot = await echo_.__aenter__(), await bot_.__aenter__()
-        raise NotImplementedError
+            echo = await parts.enter_async_context(served("echo"))
+            bot = await parts.enter_async_context(served("bot"))
+            patient = await parts.enter_async_context(served("bot", latency_ms=PATIENCE_MS))
+        fast = await interleave(
+            {
+                "arena": lambda: throughput(bot, tables=TABLES, seconds=effort.throughput),
+                "unary": lambda: _of(unary_per_s(echo.address, seconds=effort.baseline)),
+            },
+            rounds=effort.rounds,
+            say=say,
+        )
+        soon = await interleave(
+            {
+                "lone table": lambda: lone_table_us(bot, seconds=effort.lone_table),
+                "stream": lambda: stream_round_trip_us(echo.address, seconds=effort.lone_table),
+            },
+            rounds=effort.rounds,
+            say=say,
+        )
+        growth = {str(tables): await _grown(bot, tables, effort, say) for tables in effort.growth}
+        say(f"{effort.many_tables:,} tables")
+        many = await measured("tables", address=patient.address, tables=effort.many_tables, seconds=effort.many)
+        idle = await measured("idle", tables=effort.many_tables)
+    section = {"pinned": sides.pinned, **_fast(fast), **_soon(soon), "by_tables": growth}
+    return {"arena": section, "tables": {**many, "idle_kib_each": idle}}
+
+
+async def _of(speed: Awaitable[float]) -> Throughput:
+    return Throughput(await speed, 0.0, None)
+
+
+async def _grown(bot: Served, tables: int, effort: Effort, say: Say) -> dict[str, Any]:
+    say(f"{tables} tables")
+    found = await throughput(bot, tables=tables, seconds=effort.baseline)
+    return _to_dict(found)
+
+
+def _to_dict(found: Throughput) -> dict[str, Any]:
+    return {
+        "decisions_per_s": round(found.decisions_per_s),
+        "arena_cpu_us": round(found.arena_us, 2),
+        "bot_cpu_us": found.bot_us and round(found.bot_us, 2),
+    }
+
+
+def _fast(samples: dict[str, list[Throughput]]) -> dict[str, Any]:
+    speed, unary = (Figure.of(one.decisions_per_s for one in samples[name]) for name in ("arena", "unary"))
+    bot_us = [one.bot_us for one in samples["arena"] if one.bot_us is not None]
+    return {
+        "rounds": len(speed.values),
+        "tables": TABLES,
+        **_said("decisions_per_s", speed, 0),
+        **_said("unary_per_s", unary, 0),
+        **_said("vs_unary", ratio(speed, unary), 3),
+        "arena_cpu_us": round(median(one.arena_us for one in samples["arena"]), 2),
+        "bot_cpu_us": round(median(bot_us), 2) if bot_us else None,
+    }
+
+
+def _soon(samples: dict[str, list[float]]) -> dict[str, Any]:
+    table, stream = Figure.of(samples["lone table"]), Figure.of(samples["stream"])
+    return {
+        **_said("single_table_p50_us", table, 1),
+        **_said("stream_p50_us", stream, 1),
+        **_said("single_table_vs_stream", ratio(table, stream), 3),
+    }
+
+
+def _said(name: str, figure: Figure, digits: int) -> dict[str, Any]:
+    return {
+        name: round(figure.median, digits),
+        f"{name}_range": [round(value, digits) for value in figure.range],
+    }

@@ -68,6 +68,7 @@ def command(
     "sprt", and goes on after Ctrl-C by `wakeng tournament resume`.
     """
     from wakeng.services.commands import compare_play
+    from wakeng.services.commands.tournament_play import Local
 
     read_rules(preset, overrides)  # Says what is wrong with them.
     asked = compare_play.Asked(
@@ -78,10 +79,8 @@ def command(
         max_blocks=max_blocks,
         seed=seed or secrets.token_bytes(32),
     )
-    where = compare_play.Local(
-        db=database(db), journal=journal, in_process=in_process, bots_tls=bots_tls, as_json=as_json
-    )
-    return run_loop(compare_play.compare(asked, where))
+    local = Local(db=database(db), journal=journal, in_process=in_process, bots_tls=bots_tls, as_json=as_json)
+    return run_loop(compare_play.compare(asked, local))
 
 
 def _seat(which: str, text: str) -> SeatSpec:

@@ -162,12 +162,15 @@ def tell(outcome: Outcome) -> None:
     state = "" if outcome.complete else f" of {spec.hands:,}; interrupted, what was played is kept"
     console.print(f"{spec.rules.preset}: {tally.hands:,} hands{state}")
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("seat", "bot", "score", "a hand", "as digger", "defender", "moves", "p50", "p99", "faults"):
-        left = name in ("bot", "faults")
-        table.add_column(name, justify="left" if left else "right", overflow="fold", no_wrap=name != "faults")
+    for name in ("seat", "bot", "score", "a hand", "as digger", "defender", "moves", "p50", "p99"):
+        is_bot = name == "bot"  # The only one that gives way where the terminal is narrow.
+        table.add_column(name, justify="left" if is_bot else "right", no_wrap=not is_bot, overflow="fold")
     for i, (seat, of_seat) in enumerate(zip(spec.seats, tally.seats, strict=True)):
         table.add_row(str(i), seat.bot, *_row(of_seat, tally.hands))
     console.print(table)
+    for i, of_seat in enumerate(tally.seats):
+        if of_seat.faults:
+            console.print(f"seat {i}'s faults: {_faults(of_seat)}", soft_wrap=True)
     for i, reason in outcome.not_ready.items():
         console.print(f"seat {i} was not ready: {reason}")
     speed = tally.decisions / outcome.seconds if outcome.seconds else 0
@@ -181,10 +184,12 @@ def tell(outcome: Outcome) -> None:
         console.print(f"records  {outcome.records}   (wakeng verify, wakeng show)", soft_wrap=True)
 
 
+def _faults(seat: SeatTally) -> str:
+    faults = ", ".join(f"{fault} {count:,}" for fault, count in sorted(seat.faults.items()))
+    return f"{faults}; it left {seat.escapes:,} hands" if seat.escapes else faults
+
+
 def _row(seat: SeatTally, hands: int) -> tuple[str, ...]:
-    faults = ", ".join(f"{fault} {count}" for fault, count in sorted(seat.faults.items()))
-    if seat.escapes:
-        faults = f"{faults}; left {seat.escapes}".removeprefix("; ")
     return (
         f"{seat.score:+,}",
         f"{seat.score / hands:+.2f}" if hands else "-",
@@ -193,7 +198,6 @@ def _row(seat: SeatTally, hands: int) -> tuple[str, ...]:
         f"{seat.decisions:,}",
         _time(seat.latencies.percentile(50)),
         _time(seat.latencies.percentile(99)),
-        faults or "-",
     )
 
 

@@ -1,6 +1,7 @@
 """`wakeng tournament`: tournaments from a file, played, resumed, looked at and exported."""
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -11,6 +12,7 @@ from wakeng.sdk.options import SEED
 from wakeng.services.commands.arena_client import ArenaOptions, arena_options
 from wakeng.services.commands.bot_tls import BotTlsFactory, bot_tls_options
 from wakeng.services.commands.common import DB_OPTION, Command, Refused, database, guarded, run_loop
+from wakeng.services.spec import SpecError
 
 if TYPE_CHECKING:
     from wakeng.services.commands.tournament_play import Local
@@ -76,9 +78,20 @@ def _playing(act: Command) -> Command:
     return command
 
 
+def _checked_id(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
+    from wakeng.services.tournament.entry import check_id
+
+    try:
+        return None if text is None else check_id(text)
+    except SpecError as problem:
+        raise click.BadParameter(str(problem).partition(": ")[2], ctx, param) from None
+
+
 @command.command("run")
 @click.argument("spec", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="SPEC.toml")
-@click.option("--id", "tournament_id", metavar="ID", help="What to call it; drawn and told if absent.")
+@click.option(
+    "--id", "tournament_id", metavar="ID", callback=_checked_id, help="What to call it; drawn and told if absent."
+)
 @click.option("--seed", type=SEED, metavar="HEX", help="64 hex digits that fix every deal; drawn if absent.")
 @_playing
 @guarded
@@ -106,8 +119,12 @@ def run(
         there = tournament_remote.run_text(text, arena, tournament_id=tournament_id, seed=seed, as_json=as_json)
         return run_loop(there)
     from wakeng.services.commands import tournament_play
+    from wakeng.services.tournament.spec_file import BadSpec
 
-    return run_loop(tournament_play.run_text(text, local(), tournament_id=tournament_id, seed=seed))
+    try:
+        return run_loop(tournament_play.run_text(text, local(), tournament_id=tournament_id, seed=seed))
+    except BadSpec as problem:
+        raise Refused(f"{spec}: {problem}") from None
 
 
 @command.command("resume")
@@ -255,11 +272,14 @@ def simulate(*, seed: bytes, runs: int, as_json: bool) -> None:
     from wakeng.services.tournament.simulation import simulate as run_all
 
     def say(name: str, place: int, of: int) -> None:
-        if name and click.get_text_stream("stderr").isatty():
+        if name and sys.stderr.isatty():
             click.echo(f"{place + 1} of {of}: {name}", err=True)
 
     report = run_all(seed, runs=runs, progress=say).to_dict()
-    print_json(report) if as_json else tell_experiments(report)
+    if as_json:
+        print_json(report)
+    else:
+        tell_experiments(report)
 
 
 def _show(tournament: Any, *, as_json: bool) -> None:

@@ -64,12 +64,12 @@ def details(tournament: tournament_pb2.Tournament) -> dict[str, Any]:
 def tell_list(tournaments: Iterable[tournament_pb2.Tournament]) -> None:
     """A table, newest first."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for header in ("tournament", "name", "state", "format", "bots", "blocks", "hands", "created"):
+    for header in ("tournament", "name", "state", "format", "bots", "blocks", "hands", "created (UTC)"):
         table.add_column(header, justify="right" if header in ("bots", "blocks", "hands") else "left", overflow="fold")
     for one in tournaments:
         planned = f"{one.planned_blocks:,}" if one.HasField("planned_blocks") else "no end"
         hands, state = f"{one.hands_recorded:,}", state_word(one).lower()
-        created = _time(one.create_time)
+        created = f"{one.create_time.ToDatetime():%Y-%m-%d %H:%M}"
         table.add_row(one.tournament_id, one.name, state, one.format, str(len(one.bots)), planned, hands, created)
     console().print(table)
 

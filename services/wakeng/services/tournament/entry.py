@@ -47,7 +47,7 @@ async def read_tournament(
         except NotAllowed as problem:
             raise NotAllowed(f"bots[{place}]: {problem}") from None
         except (UnknownBot, BadAddress) as problem:
-            wrong[bot.seat] = str(problem)
+            wrong[bot.seat] = str(problem).removeprefix("name: ")
     if wrong:
         await asyncio.to_thread(_complain, text, drawn_seed, wrong)
     return spec

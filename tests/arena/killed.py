@@ -1,0 +1,74 @@
+"""`wakeng` that kills itself outright (SIGKILL) at a moment of its own progress, for tests of what survives that.
+
+    python tests/arena/killed.py MOMENT:N ARGUMENT ...
+
+MOMENT is `decision`, as the N-th decision of this process is applied; `record`, as its N-th record is handed to the
+writer, before anything of it is written; or `committed`, as its N-th batch of records is in the database and nobody
+has been told yet.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from wakeng.cli.main import main
+from wakeng.services.store import RecordWriter, Store
+from wakeng.services.watchers import JournalWatcher
+
+
+def die() -> None:
+    """Nothing is flushed, closed or told."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def at(number: int) -> Callable[[], None]:
+    """Dies when it is called for the `number`-th time."""
+    left = number
+
+    def count() -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            die()
+
+    return count
+
+
+def arm(moment: str, number: int) -> None:
+    """Set the seam."""
+    count = at(number)
+    if moment == "decision":
+        wrap(JournalWatcher, "decided", count)
+    elif moment == "record":
+        wrap(RecordWriter, "put", count)
+    elif moment == "committed":
+        add = Store.add
+
+        async def committed(self: Store, entries: Any) -> Any:
+            added = await add(self, entries)
+            count()
+            return added
+
+        Store.add = committed  # type: ignore[method-assign]
+    else:
+        raise SystemExit(f"no such moment: {moment}")
+
+
+def wrap(owner: type, name: str, count: Callable[[], None]) -> None:
+    """Count the calls of a method, before it does anything."""
+    method = getattr(owner, name)
+
+    def counted(self: Any, *args: Any, **kwargs: Any) -> Any:
+        count()
+        return method(self, *args, **kwargs)
+
+    setattr(owner, name, counted)
+
+
+if __name__ == "__main__":
+    moment, _, number = sys.argv[1].partition(":")
+    arm(moment, int(number))
+    sys.argv[1:] = sys.argv[2:]
+    main()
