@@ -478,6 +478,36 @@ async def test_what_was_asked_while_the_bot_was_away_is_sent_when_it_is_back() -
 
 
 @in_virtual_time
+async def test_a_bot_that_comes_back_is_asked_no_more_at_once_than_it_takes() -> None:
+    scene = await Scene(most=3).start()
+    scene.seat.connection_lost()
+    players = await scene.ask(8)
+    scene.seat.connection_back()
+    await settled()
+    first = scene.wire.sent[0]
+    assert len(first) == 3
+    scene.answer(*first[:2])
+    await settled()
+    assert [len(sent) for sent in scene.wire.sent] == [3, 2]
+    await scene.answer_all()
+    assert all(player.answers for player in players)
+    assert not faults(players)
+
+
+@in_virtual_time
+async def test_what_still_waits_to_be_asked_again_keeps_its_deadline_and_fails_once() -> None:
+    scene = await Scene(most=1).start()
+    scene.seat.connection_lost()
+    players = await scene.ask(3)
+    scene.seat.connection_back()
+    await settled()
+    assert [len(sent) for sent in scene.wire.sent] == [1]
+    await asyncio.sleep(2 * (MOVE_S + BANK_S))
+    assert faults(players) == [Fault.DEADLINE] * 3
+    assert not scene.seat.outstanding()
+
+
+@in_virtual_time
 async def test_an_answer_given_twice_because_it_was_asked_twice_is_no_fault() -> None:
     scene = await Scene().start()
     player, other = await scene.ask(2)

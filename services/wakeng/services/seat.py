@@ -170,6 +170,8 @@ class Seat:
         self._counts = counts
         self._window = Window()
         self._pending: deque[Question] = deque()
+        self._owed: deque[Question] = deque()
+        """Outstanding questions that the bot, back after a loss, has not been asked again yet."""
         self._outstanding: dict[int, Question] = {}
         self._batches: list[Batch] = []
         self._over: dict[int, None] = {}
@@ -189,6 +191,7 @@ class Seat:
     async def close(self) -> None:
         """Let the bot go; questions still open get no answer any more."""
         self._pending.clear()
+        self._owed.clear()
         self._outstanding.clear()
         self._drop_batches()
         if self._transport is not None:
@@ -259,11 +262,28 @@ class Seat:
             self._wait_for_connection()
             return
         transport = self._transport
-        while self._pending and transport and transport.may_send(sum(batch.in_flight for batch in self._batches)):
-            room = min(self._window.limit - len(self._outstanding), MOST_PER_MESSAGE, len(self._pending))
+        while (self._owed or self._pending) and transport and transport.may_send(self._in_flight()):
+            asked = len(self._outstanding) - sum(map(self.owes, self._owed))
+            room = min(self._window.limit - asked, MOST_PER_MESSAGE)
             if room <= 0:
                 return
-            self._launch([self._pending.popleft() for _ in range(room)])
+            if self._owed:
+                self._ask_again(room)
+            else:
+                self._launch([self._pending.popleft() for _ in range(min(room, len(self._pending)))])
+
+    def _in_flight(self) -> int:
+        return sum(batch.in_flight for batch in self._batches)
+
+    def _ask_again(self, room: int) -> None:
+        """What was asked before the connection was lost goes first, as far as it is still open."""
+        owed = [self._owed.popleft() for _ in range(min(room, len(self._owed)))]
+        questions = [question for question in owed if self.owes(question)]
+        for batch in self._batches:
+            for question in questions:
+                batch.open.pop(question.id, None)
+        if questions:
+            self._fly(questions)
 
     def _launch(self, questions: list[Question]) -> None:
         now = self.loop.time()
@@ -421,6 +441,7 @@ class Seat:
             question.sent_before_loss = True
             self._lose(question, now)
         self._drop_batches()
+        self._owed.clear()
         self._hold(self.outstanding())
         self._wait_for_connection()
         self.on_lost(self)
@@ -478,8 +499,8 @@ class Seat:
                 question.lost_at = None
                 question.deadline = question.sent + self.allowance + question.asker.table.budget_us / 1e6
         self._drop_batches()
-        for start in range(0, len(questions), MOST_PER_MESSAGE):
-            self._fly(questions[start : start + MOST_PER_MESSAGE])
+        self._hold(questions)
+        self._owed = deque(questions)
         self._flush_soon()
 
     def _spend_reconnect(self, question: Question, now: float) -> None:
