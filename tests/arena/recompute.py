@@ -36,7 +36,7 @@ def prefix_of(records: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     by_block = defaultdict(list)
     for record in records:
         by_block[record["schedule"]["block"]].append(record)
-    found = []
+    found: list[list[dict[str, Any]]] = []
     for number in count():
         hands = by_block.get(number, [])
         if not hands or len(hands) < len(hands[0]["seats"]):

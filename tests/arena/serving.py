@@ -17,7 +17,7 @@ from wakeng.services.metrics import Metrics
 from wakeng.services.server import ArenaServer
 from wakeng.services.store import Role, Store
 from wakeng.services.tokens import hash_token, new_token
-from wakeng.v1 import match_pb2_grpc, registry_pb2_grpc
+from wakeng.v1 import match_pb2_grpc, registry_pb2_grpc, tournament_pb2_grpc
 
 Metadata = Sequence[tuple[str, str]]
 
@@ -71,6 +71,7 @@ class Client:
         )
         self.metadata: Metadata = bearer(token)
         self.matches: Any = match_pb2_grpc.MatchServiceStub(self.channel)
+        self.tournaments: Any = tournament_pb2_grpc.TournamentServiceStub(self.channel)
         self.bots: Any = registry_pb2_grpc.BotRegistryServiceStub(self.channel)
 
     async def __call__(self, method: Any, request: Message) -> Any:

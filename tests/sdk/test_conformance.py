@@ -347,7 +347,7 @@ async def test_a_bot_that_thinks_serially_is_never_late_by_the_checkers_making()
             return super().choose(decision)
 
     budgets = Budgets(move_ms=2_000, bank_ms=2_000)
-    results = await checked(Thinks(), replace(scope_of(), budgets=budgets, limit=4.0))
+    results = await checked(Thinks(), replace(scope_of(presets=["four_blind"]), budgets=budgets, limit=4.0))
     assert faults(results) == []
     assert set(statuses(results).values()) <= {Status.REMARK, Status.SKIPPED}
     assert results["legality"].summary.startswith("all legal, but only ")

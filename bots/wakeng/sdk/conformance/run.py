@@ -65,6 +65,10 @@ class Pace:
         self._least = min(self._least, each)
         self.size = max(1, min(self._most, 2 * self.size, int(_SHARE * self._move / each)))
 
+    def fitting(self, seconds: float) -> int:
+        """As many as are answered in so long, if the bot is at its best; one at least."""
+        return max(1, min(self.size, int(seconds / self._least)))
+
     @property
     def careful(self) -> int:
         """As many as are answered within a quarter of the budget, which is what the arena asks (docs/protocol.md 4)."""
@@ -237,7 +241,8 @@ class Run:
         pace = self.pace(talk)
         replies: list[Reply] = []
         while len(replies) < len(positions) and self.now() < until and talk.ending is None:
-            batch = [self.question(position) for position in positions[len(replies) : len(replies) + pace.size]]
+            size = pace.fitting(until - self.now())
+            batch = [self.question(position) for position in positions[len(replies) : len(replies) + size]]
             began = self.now()
             replies += await talk.ask(batch)
             pace.took(len(batch), self.now() - began)

@@ -44,9 +44,7 @@ class Effort:
     many: float = 15.0
 
 
-QUICK: Final = Effort(
-    rounds=1, throughput=0.5, baseline=0.3, lone_table=0.3, growth=(1, 16), many_tables=200, many=0.5
-)
+QUICK: Final = Effort(rounds=1, throughput=0.5, baseline=0.3, lone_table=0.3, growth=(1, 16), many_tables=200, many=0.5)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,4 @@ class Patient(Ready):
 
 def serve_bot(latency_ms: float = 0.0) -> None:
     """Be the bot, until standard input closes."""
-    serve(
-        Patient(latency_ms) if latency_ms else Ready(), "127.0.0.1:0", until_stdin_closes=True, announce=announce
-    )
+    serve(Patient(latency_ms) if latency_ms else Ready(), "127.0.0.1:0", until_stdin_closes=True, announce=announce)

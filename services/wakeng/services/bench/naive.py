@@ -70,7 +70,7 @@ class NaiveHand:
 
     def _ask(self, phase: str, seat: int, *, asked: int = 0) -> None:
         self.phase, self.turn, self.asked = phase, seat, asked
-        self.legal = [(0,)] + [(bid,) for bid in range(self.bid + 1, 4)]
+        self.legal = [(0,), *((bid,) for bid in range(self.bid + 1, 4))]
 
     def _dig(self, digger: int, bid: int) -> None:
         self.digger, self.bid = digger, bid
@@ -121,7 +121,7 @@ def _lowest_heart_seat(hands: Sequence[Sequence[int]]) -> int:
 
 def leads(counts: Sequence[int]) -> list[Action]:
     """Every combination that the counts hold."""
-    found = [(size, 1, rank) for size in (1, 2, 3, 4) for rank in range(13) if counts[rank] >= size]
+    found: list[Action] = [(size, 1, rank) for size in (1, 2, 3, 4) for rank in range(13) if counts[rank] >= size]
     for size in (1, 2, 3):
         for groups in range(3, _RUN_RANKS + 1):
             found += _runs(counts, size, groups, lowest_top=groups - 1)
@@ -132,17 +132,17 @@ def follows(counts: Sequence[int], table: Action) -> list[Action]:
     """The pass, what beats the table in its own kind, and bombs."""
     size, groups, top = table
     if groups == 1:
-        found = [PASS] + [(size, 1, rank) for rank in range(top + 1, 13) if counts[rank] >= size]
+        found = [PASS, *((size, 1, rank) for rank in range(top + 1, 13) if counts[rank] >= size)]
     else:
         found = [PASS, *_runs(counts, size, groups, lowest_top=top + 1)]
     if size < 4:
-        bombs = [(4, 1, rank) for rank in range(13) if counts[rank] == 4]
+        bombs: list[Action] = [(4, 1, rank) for rank in range(13) if counts[rank] == 4]
         found = found + bombs if groups == 1 else found[:1] + bombs + found[1:]
     return found
 
 
 def _runs(counts: Sequence[int], size: int, groups: int, *, lowest_top: int) -> list[Action]:
-    found = []
+    found: list[Action] = []
     for top in range(lowest_top, _RUN_RANKS):
         for rank in range(top, top - groups, -1):
             if counts[rank] < size:

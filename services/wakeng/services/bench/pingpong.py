@@ -84,5 +84,5 @@ async def _unary(request: bytes, context: Context) -> bytes:
 
 
 async def _stream(requests: AsyncIterator[bytes], context: Context) -> None:
-    while await context.read() is not grpc.aio.EOF:
+    async for _ in requests:
         await context.write(ANSWER)

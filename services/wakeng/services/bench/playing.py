@@ -54,14 +54,23 @@ class Match:
     async def until(self, there: Callable[[], bool]) -> None:
         """Return once it is so; ChildFailed if the match does not get there."""
         while not there():
-            if self.playing.done():
-                raise ChildFailed("the benchmark's match came to an end")
+            self.check()
             await asyncio.sleep(LOOK_EVERY)
+
+    def check(self) -> None:
+        """ChildFailed if the match has come to an end, which it should not."""
+        if self.playing.done():
+            raise ChildFailed("the benchmark's match came to an end") from self.playing.exception()
 
 
 @asynccontextmanager
 async def match(
-    arena: Arena, address: str, *, tables: int, time_control: TimeControl | None = None, watchers: Sequence[Watcher] = ()
+    arena: Arena,
+    address: str,
+    *,
+    tables: int,
+    time_control: TimeControl | None = None,
+    watchers: Sequence[Watcher] = (),
 ) -> AsyncIterator[Match]:
     """A match of `xian` against the bot at an address in every seat, broken off at the end."""
     spec = MatchSpec(

@@ -1,8 +1,8 @@
 """Ten thousand tables in one process: what each takes up, and whether the arena keeps its own deadlines fair.
 
 Measured in a process of its own, since a heap that was used before has holes to grow into. The bot answers every
-message after a few milliseconds, any number of decisions at once, under a limit of a second and without a bank: whatever
-DEADLINE it earns is the arena's making.
+message after a few milliseconds, any number of decisions at once, under a limit of a second and without a bank: a
+DEADLINE that it earns is the arena's making.
 """
 
 import asyncio
@@ -66,7 +66,7 @@ def _settled_memory_kib() -> float:
 
 async def _look(playing: Match) -> float:
     await asyncio.sleep(_LOOK_EVERY)
-    await playing.until(lambda: True)
+    playing.check()
     return memory_kib()
 
 

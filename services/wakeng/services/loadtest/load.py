@@ -8,7 +8,8 @@ parked until a decision is due, and a decision that is due while no table has a 
 import asyncio
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable
+from functools import partial
 from math import ceil
 from typing import Final, NamedTuple
 
@@ -85,7 +86,7 @@ class Load:
             [seated.filler, *(target.chair for target in seated.targets)], watchers=[self], wake=self._refill_soon
         )
         for lane in self.lanes:
-            lane.target.seat.on_question = _asks(self, lane)
+            lane.target.seat.on_question = partial(self.asked, lane)
 
     @property
     def now(self) -> float:
@@ -163,9 +164,9 @@ class Load:
         else:
             self._at(self._next_moment(), self._tick)
 
-    def _at(self, moment: float, callback: object, *arguments: object) -> None:
+    def _at(self, moment: float, callback: Callable[[], None]) -> None:
         wait = max(0.0, moment - self.now)
-        self._loop.call_later(ceil(wait * GRAIN_PER_S) / GRAIN_PER_S, callback, *arguments)  # type: ignore[arg-type]
+        self._loop.call_later(ceil(wait * GRAIN_PER_S) / GRAIN_PER_S, callback)
 
     def _next_moment(self) -> float:
         return min(self.step.ends, self._next[0] if self._next is not None else self.step.ends)
@@ -176,7 +177,7 @@ class Load:
         self.lag[self.step.index].add(max(0, int(1e6 * (now - planned))))
         if not self._over.is_set():
             again = now + _BEAT
-            self._at(again, self._beat, again)
+            self._at(again, partial(self._beat, again))
 
     def _release_due(self, now: float) -> None:
         while self._next is not None and self._next[0] <= now:
@@ -225,6 +226,8 @@ class Load:
                 begun += 1
 
     def _begin(self, lane: Lane) -> bool:
+        if not lane.target.chair.circuit.dealt_in:
+            return False  # It asked for no new hands; the floor looks whether it takes some again.
         players = self.plan.rules.players
         place = self._dealt % players
         chairs = [lane.target.chair if seat == place else self._seated.filler for seat in range(players)]
@@ -284,7 +287,7 @@ class Load:
     def faulted(self, table: Table, seat: int, fault: Fault) -> None:
         """A fault beside any decision."""
         for lane in self.lanes:
-            if table.spec.names[seat] is lane.target.seat.name:
+            if table.spec.names[seat].bot == lane.target.name:
                 lane.measured.all.faults[fault.value] += 1
 
     def hand_ended(self, table: Table) -> None:

@@ -25,7 +25,7 @@ GRAIN_PER_S: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A stretch of the test under one load: tables in closed loop, decisions a second in open loop. Times in seconds."""
+    """Some seconds of the test under one load: tables in closed loop, decisions a second in open loop."""
 
     index: int
     begins: float

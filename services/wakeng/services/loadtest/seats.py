@@ -5,7 +5,7 @@ from random import Random
 
 from wakeng.engine import TOKENS, RuleSet
 from wakeng.services.leases import Leases
-from wakeng.services.seat import Asker, Counts, Opener, Question, Seat, Transport
+from wakeng.services.seat import Asker, Opener, Question, Seat, Transport
 from wakeng.services.spec import TimeControl
 from wakeng.services.table import Table
 
@@ -91,5 +91,3 @@ class Filler(Transport):
 
     async def close(self) -> None:
         """There is nothing to let go."""
-
-
