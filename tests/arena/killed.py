@@ -1,8 +1,8 @@
-"""`wakeng` that kills itself outright (SIGKILL) at a moment of its own progress, for tests of what survives that.
+"""`wakeng` that gets a signal at a moment of its own progress, for tests of what survives that.
 
-    python tests/arena/killed.py MOMENT:N ARGUMENT ...
+    python tests/arena/killed.py MOMENT:N[:SIGNAL][,...] ARGUMENT ...
 
-MOMENT is `decision`, as the N-th decision of this process is applied; `record`, as its N-th record is handed to the
+SIGNAL is KILL, if absent, or INT. MOMENT is `decision`, as the N-th decision of this process is applied; `record`, as its N-th record is handed to the
 writer, before anything of it is written; or `committed`, as its N-th batch of records is in the database and nobody
 has been told yet.
 """
@@ -18,27 +18,22 @@ from wakeng.services.store import RecordWriter, Store
 from wakeng.services.watchers import JournalWatcher
 
 
-def die() -> None:
-    """Nothing is flushed, closed or told."""
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def at(number: int) -> Callable[[], None]:
-    """Dies when it is called for the `number`-th time."""
+def at(number: int, name: str) -> Callable[[], None]:
+    """Signals when it is called for the `number`-th time; after SIGKILL nothing is flushed, closed or told."""
     left = number
 
     def count() -> None:
         nonlocal left
         left -= 1
         if left == 0:
-            die()
+            os.kill(os.getpid(), signal.Signals[f"SIG{name}"])
 
     return count
 
 
-def arm(moment: str, number: int) -> None:
+def arm(moment: str, number: int, name: str = "KILL") -> None:
     """Set the seam."""
-    count = at(number)
+    count = at(number, name)
     if moment == "decision":
         wrap(JournalWatcher, "decided", count)
     elif moment == "record":
@@ -68,7 +63,8 @@ def wrap(owner: type, name: str, count: Callable[[], None]) -> None:
 
 
 if __name__ == "__main__":
-    moment, _, number = sys.argv[1].partition(":")
-    arm(moment, int(number))
+    for told in sys.argv[1].split(","):
+        moment, number, *name = told.split(":")
+        arm(moment, int(number), *name)
     sys.argv[1:] = sys.argv[2:]
     main()

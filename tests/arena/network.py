@@ -148,6 +148,7 @@ class Network:
     server: ArenaServer
     pulse: Pulse
     distant: list[Distant] = field(default_factory=list)
+    matches: list["Match"] = field(default_factory=list)
 
     def match(self, *, hands: int, time: TimeControl = PATIENCE, **others: Any) -> "Match":
         """A match that has begun: the distant bots in the first seats, trusted ones in the others."""
@@ -163,7 +164,13 @@ class Network:
             tables=TABLES,
             **others,
         )
-        return Match(self, spec)
+        self.matches.append(Match(self, spec))
+        return self.matches[-1]
+
+    async def end_matches(self) -> None:
+        """Leave none behind, where a test has failed."""
+        for match in self.matches:
+            await match.end()
 
 
 class Match:
@@ -186,6 +193,11 @@ class Match:
             hands=spec.hands,
         )
         await self._run.play()
+
+    async def end(self) -> None:
+        """Break it off, if it still goes on."""
+        self._playing.cancel()
+        await asyncio.wait([self._playing])
 
     def seat(self, place: int) -> Seat:
         """The seat of the bot there."""
@@ -246,6 +258,7 @@ async def network(
         for place, way in enumerate(ways):
             distant = _joined(net, place, parts) if way == "joined" else _listening(net, way, parts)
             net.distant.append(await distant)
+        parts.push_async_callback(net.end_matches)
         yield net
 
 

@@ -217,11 +217,9 @@ async def test_several_bots_lost_at_once_stop_the_clocks_once_a_hand(tmp_path: P
         first = await lose_all(match, net)
         assert all(map(stopped, first))
         await find_all(match, net)
-        over = match.moments.hands
-        await match.until(lambda: match.moments.hands > over + 10)
+        await match.decisions(300)
         second = await lose_all(match, net)
         paused = [question.asker.table for question in first]
-        assert {stopped(question) for question in second} == {True, False}
         assert all(stopped(question) == (question.asker.table not in paused) for question in second)
         await find_all(match, net)
         records = await match.records()

@@ -12,7 +12,7 @@ import pytest
 
 from tests.arena.hosts import Host
 from tests.arena.playing import playing
-from tests.arena.process import wakeng
+from tests.arena.process import serve, wakeng
 from tests.arena.tournaments import CALM, FIELD, HERE, SEED, Place, Standings, rows, spec, tells_time, timeless
 from wakeng.sdk import Decision, start
 from wakeng.services.store import Store
@@ -169,7 +169,7 @@ def kill_often(place: Place, text: str, *options: str, kills: int, decisions: in
     for _ in range(kills):
         # All of these together cannot reach the end, the less so as hands in play are played again.
         moment = draw.randrange(1, decisions // kills)
-        assert place.killed(f"decision:{moment}", *start, *options) == -9
+        place.killed(f"decision:{moment}", *start, *options)
         done.append(asyncio.run(recorded(place)))
         start = ("resume", "t")
     assert done == sorted(done)
@@ -180,7 +180,7 @@ def kill_often(place: Place, text: str, *options: str, kills: int, decisions: in
 def test_killed_between_a_record_and_its_acknowledgement(
     place: Place, undisturbed: tuple[Standings, int], moment: str
 ) -> None:
-    assert place.killed(moment, "run", str(place.write(few_tables())), "--id", "t", "--in-process") == -9
+    place.killed(moment, "run", str(place.write(few_tables())), "--id", "t", "--in-process")
     left = asyncio.run(recorded(place))
     assert left < 3 * BLOCKS
     assert left > 0 or moment.startswith("record")
@@ -191,8 +191,23 @@ def test_killed_between_a_record_and_its_acknowledgement(
     assert asyncio.run(recorded(place)) == 3 * BLOCKS
 
 
+@pytest.mark.parametrize("signals", ["decision:700:INT", "decision:700:INT,decision:720:INT"], ids=["once", "twice"])
+def test_ctrl_c_keeps_what_was_played_and_says_how_to_go_on(
+    place: Place, undisturbed: tuple[Standings, int], signals: str
+) -> None:
+    ran = place.signalled(signals, "run", str(place.write(few_tables())), "--id", "t", "--in-process", "--json")
+    assert ran.returncode == 130, ran.stderr
+    assert f"wakeng tournament resume t --db {place.db}" in ran.stderr
+    told = json.loads(ran.stdout)
+    assert (told["complete"], told["state"], told["seed"]) == (False, "RUNNING", None)
+    left = asyncio.run(recorded(place))
+    assert 0 < told["hands_recorded"] == left < 3 * BLOCKS
+    assert told["standings"]["interval"]["watched"]
+    assert place.told("resume", "t", "--in-process")["standings"] == undisturbed[0]
+
+
 def test_a_tournament_is_in_the_store_before_any_bot_is_started(place: Place) -> None:
-    assert place.killed("decision:1", "run", str(place.write(few_tables())), "--id", "t") == -9
+    place.killed("decision:1", "run", str(place.write(few_tables())), "--id", "t")
     (listed,) = place.told("list")
     assert (listed["tournament_id"], listed["state"], listed["hands_recorded"]) == ("t", "RUNNING", 0)
 
@@ -366,7 +381,7 @@ def test_a_match_is_no_tournament(place: Place) -> None:
 
 
 def test_a_cancelled_tournament_keeps_its_hands_and_does_not_go_on(place: Place) -> None:
-    assert place.killed("committed:2", "run", str(place.write(few_tables())), "--id", "t", "--in-process") == -9
+    place.killed("committed:2", "run", str(place.write(few_tables())), "--id", "t", "--in-process")
     left = asyncio.run(recorded(place))
     cancelled = place.told("cancel", "t", "--reason", "rain")
     assert (cancelled["state"], cancelled["reason"], cancelled["hands_recorded"]) == ("CANCELLED", "rain", left)
@@ -374,6 +389,42 @@ def test_a_cancelled_tournament_keeps_its_hands_and_does_not_go_on(place: Place)
     refused = place.tournament("resume", "t", "--in-process")
     assert refused.returncode == 2
     assert "rain" in refused.stderr
+
+
+# On a running arena --------------------------------------------------------------------------------------------------
+
+
+def test_an_arena_plays_what_the_command_asks_for(place: Place) -> None:
+    path = place.write(spec(*FIELD[:3], lines=(CALM,), blocks=4))
+    with serve(place.folder) as arena:
+        at = ("--arena", arena.address)
+
+        def told(*arguments: str) -> Any:
+            ran = wakeng("tournament", *arguments, *at, "--json", env=place.env)
+            assert ran.returncode == 0, ran.stderr
+            return json.loads(ran.stdout)
+
+        played = told("run", str(path), "--id", "t")
+        assert (played["complete"], played["hands_recorded"], played["seed"]) == (True, 12, SEED)
+        assert told("run", str(path), "--id", "t")["standings"] == played["standings"]
+        assert told("resume", "t")["standings"] == played["standings"]
+        shown = told("standings", "t")
+        assert {name: shown[name] for name in played["standings"]} == played["standings"]
+        assert [one["tournament_id"] for one in told("list")] == ["t"]
+        assert told("pause", "t")["state"] == told("cancel", "t")["state"] == told("show", "t")["state"] == "FINISHED"
+        records = place.folder / "there.jsonl"
+        assert told("export", "t", "--records", str(records))["hands"] == 12
+        assert "4 of 4 blocks" in wakeng("tournament", "standings", "t", *at).stdout
+        bad = place.write(path.read_text("utf-8").replace("greedy", "gredy"), "bad.toml")
+        refused = wakeng("tournament", "run", str(bad), *at)
+        assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+        assert "bots[0] (line 5): there is no built-in bot 'gredy'" in refused.stderr
+        theirs = place.tournament("resume", "t")
+        assert theirs.returncode == 2
+        assert "--arena" in theirs.stderr
+    alone = Place(place.folder / "alone")
+    alone.folder.mkdir()
+    assert alone.play(path.read_text("utf-8")) == played["standings"], "wherever it is played"
 
 
 # Compare -------------------------------------------------------------------------------------------------------------

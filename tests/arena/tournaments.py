@@ -1,6 +1,7 @@
 """Tournaments for tests: spec files, and what commands make of them."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -71,19 +72,17 @@ class Place:
         told = self.told("standings", tournament_id)
         return {name: value for name, value in told.items() if name not in ("tournament_id", "name", "state")}
 
-    def killed(self, moment: str, *arguments: str) -> int:
-        """The exit status of a `wakeng tournament` process that kills itself at a moment (killed.py)."""
-        command = [sys.executable, str(HERE / "killed.py"), moment, "tournament", *arguments, "--db", self.db]
-        ran = subprocess.run(command, check=False, capture_output=True, text=True, env=environment(self.env))
-        assert ran.returncode == -9 or not ran.returncode, ran.stderr
-        return ran.returncode
+    def signalled(self, moments: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        """A `wakeng tournament` process that gets signals at moments of its own progress (killed.py)."""
+        command = [sys.executable, str(HERE / "killed.py"), moments, "tournament", *arguments, "--db", self.db]
+        return subprocess.run(
+            command, check=False, capture_output=True, text=True, env={**os.environ, **self.env}, timeout=300
+        )
 
-
-def environment(more: Mapping[str, str]) -> dict[str, str]:
-    """That of a child process."""
-    import os
-
-    return {**os.environ, **more}
+    def killed(self, moment: str, *arguments: str) -> None:
+        """The same where the process must be killed."""
+        ran = self.signalled(moment, *arguments)
+        assert ran.returncode == -9, (ran.returncode, ran.stderr)
 
 
 def rows(standings: Standings) -> dict[str, dict[str, Any]]:

@@ -56,6 +56,7 @@ async def stream() -> Stream:
 
     seat = Seat("bot", open_, ids=Ids(0), deadlines=Deadlines(loop), counts=Counted())
     await seat.make_ready(rule_set("xian"), TimeControl())
+    seat.window.limit = 8  # As a quick bot soon has it.
     return made[0]
 
 

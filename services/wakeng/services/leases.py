@@ -2,12 +2,15 @@
 
 A lease is taken before the deal and given back when the hand is over. Beside the bot's own word stands a measured limit
 that works as congestion control does: a missed deadline halves it, a hand that went without one raises it by one. So a
-bot that is overrun by its tables gets fewer until it keeps its time, and then more again.
+bot that is overrun by its tables gets fewer until it keeps its time, and then more again; one that keeps it from the
+start has twice as many after each round.
 """
 
 from typing import Final
 
 DEFAULT_MAX_TABLES: Final = 1_024
+START: Final = 16
+"""Hands in play with a bot that has not played one to its end yet."""
 
 
 class Leases:
@@ -16,7 +19,7 @@ class Leases:
     def __init__(self) -> None:
         self.taken = 0
         self._stated = DEFAULT_MAX_TABLES
-        self._comfortable = float(DEFAULT_MAX_TABLES)
+        self._comfortable = float(START)
 
     @property
     def limit(self) -> int:
@@ -30,9 +33,7 @@ class Leases:
 
     def state(self, most: int) -> None:
         """The bot's own word, or less where it was registered with less."""
-        if most != self._stated:
-            self._stated = max(1, most)
-            self._comfortable = float(self._stated)
+        self._stated = max(1, most)
 
     def take(self) -> None:
         """One more hand in play."""

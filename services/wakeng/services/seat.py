@@ -14,6 +14,7 @@ first: DISCONNECTED where the connection was lost under them, UNREACHABLE where 
 """
 
 import asyncio
+import math
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
@@ -168,7 +169,9 @@ class Seat:
         self._ids = ids
         self._deadlines = deadlines
         self._counts = counts
-        self._window = Window()
+        self.window = Window()
+        self._fastest, self._slowest = math.inf, 0.0
+        """Of the answers that are coming in together, in seconds."""
         self._pending: deque[Question] = deque()
         self._owed: deque[Question] = deque()
         """Outstanding questions that the bot, back after a loss, has not been asked again yet."""
@@ -177,6 +180,8 @@ class Seat:
         self._over: dict[int, None] = {}
         """Ids that were answered or given up, oldest first: another answer to one of them is late, not stale."""
         self._flush_due = False
+        self._window_full = False
+        """Whether the window, at the last look, kept questions waiting."""
         self._up = True
 
     async def make_ready(self, rules: RuleSet, time_control: TimeControl) -> None:
@@ -186,7 +191,7 @@ class Seat:
                 self._transport = await self._opener(self, rules, time_control)
             else:
                 await self._transport.greet(rules, time_control)
-        self._window.bound(time_control.move_ms / 1000)
+        self.window.bound(time_control.move_ms / 1000)
 
     async def close(self) -> None:
         """Let the bot go; questions still open get no answer any more."""
@@ -221,7 +226,7 @@ class Seat:
         self.name = Name(self.name.bot, version)
         self.wants_legal_actions = wants_legal_actions
         self.leases.state(min(max_tables, self._most_tables))
-        self._window.cap(min(max_decisions, self._most_decisions))
+        self.window.cap(min(max_decisions, self._most_decisions))
 
     def limit(self, *, max_tables: int | None, max_decisions: int | None) -> None:
         """Hold the bot to less than it may say of itself; None sets no limit."""
@@ -258,13 +263,15 @@ class Seat:
     def _flush(self) -> None:
         """Send what may go; the rest waits for answers."""
         self._flush_due = False
+        self._window_full = False
         if not self._up:
             self._wait_for_connection()
             return
         transport = self._transport
         while (self._owed or self._pending) and transport and transport.may_send(self._in_flight()):
             asked = len(self._outstanding) - sum(map(self.owes, self._owed))
-            room = min(self._window.limit - asked, MOST_PER_MESSAGE)
+            room = min(self.window.limit - asked, MOST_PER_MESSAGE)
+            self._window_full = room < len(self._owed) + len(self._pending)
             if room <= 0:
                 return
             if self._owed:
@@ -287,7 +294,6 @@ class Seat:
 
     def _launch(self, questions: list[Question]) -> None:
         now = self.loop.time()
-        self._window.sent(now, len(self._outstanding))
         for question in questions:
             self._start_clock(question, now)
         self._fly(questions)
@@ -320,8 +326,11 @@ class Seat:
         if question is None:
             self._unawaited(decision_id)
             return False
-        latency = int(1e6 * (now - question.sent))
-        question.asker.answered(action, latency_us=latency, network_us=int(1e6 * self.allowance), note=note)
+        took = now - question.sent
+        self._fastest = min(self._fastest, took)
+        self._slowest = max(self._slowest, took)
+        network = int(1e6 * self.allowance)
+        question.asker.answered(action, latency_us=int(1e6 * took), network_us=network, note=note)
         return True
 
     def take_error(self, decision_id: int, reason: str) -> bool:
@@ -347,8 +356,12 @@ class Seat:
 
     def received(self, count: int, now: float) -> None:
         """So many answers came in together."""
-        if count:
-            self._window.answered(now, count)
+        if self._fastest < math.inf:
+            alone = count == 1 and not self._outstanding and self.window.limit == 1
+            self.window.answered(
+                count, fastest=self._fastest, slowest=self._slowest, alone=alone, full=self._window_full
+            )
+            self._fastest, self._slowest = math.inf, 0.0
         self._batches = [batch for batch in self._batches if batch.open]
         self._flush_soon()
 
@@ -410,6 +423,7 @@ class Seat:
             verdict = self._verdict(question)
             if verdict is Fault.DEADLINE:
                 self.leases.missed()
+                self.window.expired()
             self.fail(question, verdict)
         if batch.open:
             self._watch(batch)

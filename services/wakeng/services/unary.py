@@ -55,12 +55,13 @@ class UnaryTransport(Transport):
         task.add_done_callback(self._tasks.discard)
 
     async def _call(self, question: Question, request: bytes, within: float) -> None:
-        asked = question.id
+        asked, this_try = question.id, question.tries
         try:
             raw = await self._client.decide(request, within=max(within, MARGIN))
             answer = bot_pb2.DecideResponse.FromString(raw)
         except CallError as error:
-            self._failed(question, error)
+            if question.tries == this_try:  # Else it has been asked again, and the loss is known.
+                self._failed(question, error)
         except DecodeError:
             if self._seat.owes(question):
                 self._seat.fail(question, Fault.MALFORMED, offered=escape(raw))

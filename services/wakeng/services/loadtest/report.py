@@ -53,7 +53,11 @@ def _target(load: Load, lane: Lane) -> dict[str, Any]:
         **_sums(measured.all, load.elapsed),
         "late_answers": lane.target.counts.late_answers,
         "stale_answers": lane.target.counts.stale_answers,
-        "phases": [{"phase": phase.value, **_sums(sums, load.elapsed)} for phase, sums in _in_order(measured.by_phase)],
+        "phases": [
+            {"phase": phase.value, **_sums(measured.by_phase[phase], load.elapsed)}
+            for phase in Phase
+            if phase in measured.by_phase
+        ],
         "steps": steps,
         "knee": knee(steps, limit_us=1000 * load.plan.move_ms),
     }
