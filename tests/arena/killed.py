@@ -2,9 +2,9 @@
 
     python tests/arena/killed.py MOMENT:N[:SIGNAL][,...] ARGUMENT ...
 
-SIGNAL is KILL, if absent, or INT. MOMENT is `decision`, as the N-th decision of this process is applied; `record`, as its N-th record is handed to the
-writer, before anything of it is written; or `committed`, as its N-th batch of records is in the database and nobody
-has been told yet.
+SIGNAL is KILL, if absent, or INT. MOMENT is `decision`, as the N-th decision of this process is applied; `record`, as
+its N-th record is handed to the writer, before anything of it is written; or `committed`, as its N-th batch of records
+is in the database and nobody has been told yet.
 """
 
 import os

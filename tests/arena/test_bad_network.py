@@ -11,10 +11,12 @@ import pytest
 from tests.arena.network import WAYS, Match, Network, faults, network
 from tests.arena.proxy import Way
 from wakeng.engine import Fault
+from wakeng.services.roster import TOGETHER
 from wakeng.services.seat import Question
 from wakeng.services.spec import TimeControl
 
 HANDS = 80
+MANY = 400
 SHORT = TimeControl(move_ms=150, bank_ms=0, ready_ms=30_000, reconnect_ms=60_000)
 BRIEF = TimeControl(move_ms=60_000, bank_ms=0, ready_ms=30_000, reconnect_ms=400)
 NETWORK = {(0, "DISCONNECTED"), (0, "UNREACHABLE")}
@@ -151,7 +153,7 @@ async def test_a_bot_that_does_not_come_back_leaves_and_the_match_goes_on_withou
 async def test_a_bot_that_comes_back_late_plays_again(tmp_path: Path, way: str) -> None:
     async with network(tmp_path, [way]) as net:
         (distant,) = net.distant
-        match = net.match(hands=4 * HANDS, time=BRIEF, max_escapes=4 * HANDS)
+        match = net.match(hands=MANY, time=BRIEF, max_escapes=MANY)
         await match.decisions(500)
         await distant.proxy.refuse()
         distant.proxy.drop()
@@ -161,7 +163,7 @@ async def test_a_bot_that_comes_back_late_plays_again(tmp_path: Path, way: str) 
         begun = match.moments.hands + len(match.moments.tables)
         records = await match.records()
         assert faults(records).keys() <= NETWORK
-        assert begun < 4 * HANDS and faults(records[begun:]) == {}
+        assert begun < MANY and faults(records[begun:]) == {}
 
 
 # Several at once -----------------------------------------------------------------------------------------------------
@@ -212,12 +214,13 @@ PAIRS = pytest.mark.parametrize("ways", [("stream", "stream"), ("stream", "joine
 async def test_several_bots_lost_at_once_stop_the_clocks_once_a_hand(tmp_path: Path, ways: tuple[str, str]) -> None:
     loopback = Loopback(works=True)
     async with network(tmp_path, ways, loopback=loopback) as net:
-        match = net.match(hands=2 * HANDS)
+        match = net.match(hands=MANY)
         await match.decisions(500)
         first = await lose_all(match, net)
         assert all(map(stopped, first))
+        later = asyncio.get_running_loop().time() + TOGETHER
         await find_all(match, net)
-        await match.decisions(300)
+        await match.until(lambda: asyncio.get_running_loop().time() > later)  # So that the next is another event.
         second = await lose_all(match, net)
         paused = [question.asker.table for question in first]
         assert all(stopped(question) == (question.asker.table not in paused) for question in second)

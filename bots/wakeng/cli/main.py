@@ -35,6 +35,7 @@ _PLAY: Final = "Play"
 _LOOK: Final = "Look"
 _WRITE: Final = "Write a bot"
 _OPERATE: Final = "Operate"
+_MEASURE: Final = "Measure"
 _MORE: Final = "More, of other packages"
 
 COMMANDS: Final[Mapping[str, Entry]] = {
@@ -53,6 +54,8 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "serve": Entry(_OPERATE, "The arena as a server.", extra="server"),
     "bot": Entry(_OPERATE, "Bots registered under names, for seats to ask for.", extra="server"),
     "token": Entry(_OPERATE, "Who may call the arena: tokens made and taken back.", extra="server"),
+    "bench": Entry(_MEASURE, "How fast engine, arena and store are on this machine.", extra="server"),
+    "loadtest": Entry(_MEASURE, "How much a bot bears: latency against load, and the knee.", extra="server"),
 }
 """Every command of this distribution. One without a target is found by entry point, and needs its extra."""
 

@@ -14,6 +14,7 @@ from typing import Any, Final, Self
 import grpc
 import grpc.aio
 
+from wakeng.sdk.writing import hand_over
 from wakeng.v1 import bot_pb2
 
 MOST_STREAM_BYTES: Final = 1 << 20
@@ -26,13 +27,9 @@ _OPTIONS: Final = (
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.enable_retries", 0),
     ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 2_000),
     ("grpc.max_reconnect_backoff_ms", 1_000),
 )
-
-
-_FAILED_WRITE: Final = "Internal error from Core"
-"""How grpc.aio says that a call ended under a write. It then never tells how the other side ended it."""
 
 
 class Trouble(Enum):
@@ -60,8 +57,6 @@ def classify(error: grpc.aio.AioRpcError) -> CallError:
     detail = f"{code.name}: {(error.details() or '')[:200]}"
     if code is grpc.StatusCode.RESOURCE_EXHAUSTED and "larger than max" in (error.details() or ""):
         return CallError(Trouble.OVERSIZE, detail)
-    if code is grpc.StatusCode.INTERNAL and error.details() == _FAILED_WRITE:
-        return CallError(Trouble.NETWORK, detail)
     return CallError(_TROUBLES.get(code, Trouble.BOT), detail)
 
 
@@ -78,17 +73,11 @@ class PlayStream:
 
     def __init__(self, call: "grpc.aio.StreamStreamCall[bytes, bytes]") -> None:
         self._call = call
+        self._abandoned = False
 
     async def write(self, message: bytes) -> None:
-        """Hand one encoded PlayRequest to the transport; CallError when the stream is over."""
-        try:
-            await self._call.write(message)
-        except grpc.aio.AioRpcError as error:
-            raise classify(error) from None
-        except grpc.aio.UsageError as error:
-            raise CallError(Trouble.NETWORK, str(error)) from None
-        except asyncio.InvalidStateError:
-            return  # The call has ended before; how, is for the reader to learn.
+        """Hand one encoded PlayRequest to the transport; if the stream is over, that is for the reader to learn."""
+        await hand_over(self._call, message)
 
     async def read(self) -> bytes | None:
         """The next encoded PlayResponse, None at the end of the stream; CallError says how else it ended."""
@@ -96,18 +85,29 @@ class PlayStream:
             message: Any = await self._call.read()
         except grpc.aio.AioRpcError as error:
             raise classify(error) from None
+        except asyncio.CancelledError:
+            if self._abandoned and not _cancelling():
+                raise CallError(Trouble.NETWORK, "the stream was given up") from None
+            raise
         return None if message is grpc.aio.EOF else bytes(message)
 
     async def finish(self) -> None:
         """Say that nothing more will be asked."""
         try:
             await self._call.done_writing()
-        except (grpc.aio.AioRpcError, grpc.aio.UsageError):
-            return
+        except (grpc.aio.AioRpcError, grpc.aio.BaseError):
+            return  # As it has ended before, in whatever way.
 
     def abandon(self) -> None:
         """End the call, whatever the bot does."""
+        self._abandoned = True
         self._call.cancel()
+
+
+def _cancelling() -> bool:
+    """Whether it is this task that is cancelled, and not a call it waits for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 class BotClient:

@@ -168,7 +168,7 @@ class _Visit:
         if self._quieting is None:
             self._quieting = asyncio.ensure_future(self._quiet())
         await first_of(self._quieting, over, within=grace)
-        with suppress(grpc.aio.AioRpcError, grpc.aio.UsageError, asyncio.InvalidStateError):
+        with suppress(grpc.aio.AioRpcError, grpc.aio.BaseError, asyncio.InvalidStateError):
             await self._call.done_writing()
         await first_of(over, within=_END_WITHIN)
         if not over.done():

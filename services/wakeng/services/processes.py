@@ -2,12 +2,16 @@
 
 The child holds the reading end of a pipe as its standard input and serves until that pipe is at end of file: the
 kernel closes the arena's end even when the arena is killed outright.
+
+The child is started by `subprocess`, which forks and executes in C. An event loop's own way runs Python between the
+two, in a copy of a process whose gRPC threads are gone, and now and then the copy crashes there.
 """
 
 import asyncio
 import contextlib
+import subprocess
 import sys
-from typing import Final, Self
+from typing import IO, Final, Self
 
 from wakeng.engine import Fault
 from wakeng.services.seat import NotReady
@@ -16,79 +20,100 @@ _GREETING: Final = "listening on "
 _STOP_WITHIN: Final = 3.0
 _MOST_ERROR_BYTES: Final = 4096
 
+Child = subprocess.Popen[bytes]
+
 
 class BotProcess:
     """A built-in bot served by a child process."""
 
-    def __init__(self, name: str, process: asyncio.subprocess.Process, address: str) -> None:
+    def __init__(self, name: str, child: Child, address: str, pipes: "list[_Pipe]") -> None:
         self.name = name
         self.address = address
-        self._process = process
-        self._drains = [
-            asyncio.get_running_loop().create_task(_drain(stream)) for stream in (process.stdout, process.stderr)
-        ]
+        self._child = child
+        self._pipes = pipes
+        self._drains = [asyncio.get_running_loop().create_task(pipe.drain()) for pipe in pipes]
 
     @property
     def pid(self) -> int:
         """The child's process id."""
-        return self._process.pid
+        return self._child.pid
 
     @classmethod
     async def start(cls, name: str, *, seed: bytes, within: float) -> Self:
         """Start the bot and wait until it listens; NotReady with what it said if it does not within so many seconds."""
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "wakeng.cli",
-            "serve-bot",
-            name,
-            "--listen",
-            "127.0.0.1:0",
-            "--seed",
-            seed.hex(),
-            "--until-stdin-closes",
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+        told = ["--listen", "127.0.0.1:0", "--seed", seed.hex(), "--until-stdin-closes"]
+        child = subprocess.Popen(  # noqa: ASYNC220 - it takes a millisecond, and does not wait for the child
+            [sys.executable, "-m", "wakeng.cli", "serve-bot", name, *told],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C is for the arena, which then lets its bots go in order.
         )
-        assert process.stdout is not None and process.stderr is not None
+        pipes: list[_Pipe] = []
         try:
-            async with asyncio.timeout(within):
-                line = (await process.stdout.readline()).decode("utf-8", "replace").strip()
-        except TimeoutError:
-            line = ""
+            pipes += [await _Pipe.open(child.stdout), await _Pipe.open(child.stderr)]
+            line = await _first_line(pipes[0], within)
         except BaseException:  # Whoever wanted it is cancelled, and will not end it.
-            await _end(process)
+            await _end(child, pipes)
             raise
         if line.startswith(_GREETING):
-            return cls(name, process, line.removeprefix(_GREETING))
-        await _end(process)
-        said = (await process.stderr.read(_MOST_ERROR_BYTES)).decode("utf-8", "replace").strip()
-        raise NotReady(
-            Fault.NOT_READY, f"the bot {name!r} did not start within {within:g} s: {said or line or 'it said nothing'}"
-        )
+            return cls(name, child, line.removeprefix(_GREETING), pipes)
+        await _end(child, [])
+        said = (await pipes[1].reader.read(_MOST_ERROR_BYTES)).decode("utf-8", "replace").strip() or line
+        for pipe in pipes:
+            pipe.close()
+        reason = f"the bot {name!r} did not start within {within:g} s: {said or 'it said nothing'}"
+        raise NotReady(Fault.NOT_READY, reason)
 
     async def stop(self) -> None:
         """Let it go and wait until it is gone."""
-        await _end(self._process)
-        await asyncio.gather(*self._drains)
+        await _end(self._child, self._pipes)
+        await asyncio.gather(*self._drains, return_exceptions=True)
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Close the child's standard input and wait; kill it only if it does not go, as that may race with its end."""
-    assert process.stdin is not None
-    process.stdin.close()
+class _Pipe:
+    """What a child writes, read in the event loop."""
+
+    def __init__(self, reader: asyncio.StreamReader, transport: asyncio.ReadTransport) -> None:
+        self.reader = reader
+        self._transport = transport
+
+    @classmethod
+    async def open(cls, stream: IO[bytes] | None) -> Self:
+        assert stream is not None
+        reader = asyncio.StreamReader()
+        loop = asyncio.get_running_loop()
+        transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), stream)
+        return cls(reader, transport)
+
+    async def drain(self) -> None:
+        """Take what the child says, so that it never blocks on a full pipe."""
+        while await self.reader.read(1 << 16):
+            pass
+
+    def close(self) -> None:
+        """No more is wanted."""
+        self._transport.close()
+
+
+async def _first_line(out: "_Pipe", within: float) -> str:
+    """What the child says first, empty if it says nothing within so many seconds."""
     try:
-        async with asyncio.timeout(_STOP_WITHIN):
-            await process.wait()
+        async with asyncio.timeout(within):
+            return (await out.reader.readline()).decode("utf-8", "replace").strip()
     except TimeoutError:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+        return ""
 
 
-async def _drain(stream: asyncio.StreamReader | None) -> None:
-    """Take what the child says, so that it never blocks on a full pipe."""
-    while stream is not None and await stream.read(1 << 16):
-        pass
+async def _end(child: Child, pipes: "list[_Pipe]") -> None:
+    """Close the child's standard input and wait; kill it if it does not go."""
+    assert child.stdin is not None
+    with contextlib.suppress(OSError):
+        child.stdin.close()
+    try:
+        await asyncio.to_thread(child.wait, _STOP_WITHIN)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        await asyncio.to_thread(child.wait)
+    for pipe in pipes:
+        pipe.close()

@@ -47,15 +47,15 @@ class UnaryTransport(Transport):
         for question in questions:
             left = question.deadline - now
             request = question.asker.writer.request(question.id, left_s=left, legal_actions=legal)
-            self._spawn(self._call(question, request, left + MARGIN))
+            self._spawn(self._call(question, request, left + MARGIN, this_try=question.tries))
 
     def _spawn(self, work: Coroutine[None, None, None]) -> None:
         task = self._seat.loop.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _call(self, question: Question, request: bytes, within: float) -> None:
-        asked, this_try = question.id, question.tries
+    async def _call(self, question: Question, request: bytes, within: float, *, this_try: int) -> None:
+        asked = question.id
         try:
             raw = await self._client.decide(request, within=max(within, MARGIN))
             answer = bot_pb2.DecideResponse.FromString(raw)

@@ -23,7 +23,6 @@ from wakeng.services.bench.pingpong import stream_round_trip_us, unary_per_s
 from wakeng.services.bench.playing import arena, match
 from wakeng.services.table import Decided, Table
 
-TABLES: Final = 512
 _WARM_DECISIONS: Final = 5
 """Decisions of each table before the clock starts."""
 PATIENCE_MS: Final = 5
@@ -35,6 +34,7 @@ class Effort:
     """How long to measure, in seconds where nothing else is said."""
 
     rounds: int = 7
+    tables: int = 512
     throughput: float = 4.0
     baseline: float = 2.0
     lone_table: float = 2.0
@@ -124,7 +124,7 @@ async def bench_arena(effort: Effort, say: Say) -> dict[str, dict[str, Any]]:
             patient = await parts.enter_async_context(served("bot", latency_ms=PATIENCE_MS))
         fast = await interleave(
             {
-                "arena": lambda: throughput(bot, tables=TABLES, seconds=effort.throughput),
+                "arena": lambda: throughput(bot, tables=effort.tables, seconds=effort.throughput),
                 "unary": lambda: _of(unary_per_s(echo.address, seconds=effort.baseline)),
             },
             rounds=effort.rounds,
@@ -142,7 +142,7 @@ async def bench_arena(effort: Effort, say: Say) -> dict[str, dict[str, Any]]:
         say(f"{effort.many_tables:,} tables")
         many = await measured("tables", address=patient.address, tables=effort.many_tables, seconds=effort.many)
         idle = await measured("idle", tables=effort.many_tables)
-    section = {"pinned": sides.pinned, **_fast(fast), **_soon(soon), "by_tables": growth}
+    section = {"pinned": sides.pinned, "tables": effort.tables, **_fast(fast), **_soon(soon), "by_tables": growth}
     return {"arena": section, "tables": {**many, "idle_kib_each": idle}}
 
 
@@ -169,7 +169,6 @@ def _fast(samples: dict[str, list[Throughput]]) -> dict[str, Any]:
     bot_us = [one.bot_us for one in samples["arena"] if one.bot_us is not None]
     return {
         "rounds": len(speed.values),
-        "tables": TABLES,
         **_said("decisions_per_s", speed, 0),
         **_said("unary_per_s", unary, 0),
         **_said("vs_unary", ratio(speed, unary), 3),

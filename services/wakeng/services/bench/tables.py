@@ -18,6 +18,7 @@ from wakeng.services.bench.machine import memory_kib
 from wakeng.services.bench.playing import Match, arena, match, total
 from wakeng.services.deadlines import Deadlines
 from wakeng.services.floor import Floor, Record
+from wakeng.services.loadtest.seats import Steady
 from wakeng.services.metrics import Metrics
 from wakeng.services.roster import Chair
 from wakeng.services.seat import Ids, Question, Seat, Transport
@@ -28,6 +29,7 @@ LIMIT: Final = TimeControl(move_ms=1_000, bank_ms=0)
 _FOREVER: Final = TimeControl(move_ms=3_600_000)
 _WARM_TABLES: Final = 64
 _LOOK_EVERY: Final = 0.25
+_BEATS: Final = 25
 
 
 def measure(address: str, tables: int, seconds: float) -> dict[str, Any]:
@@ -45,7 +47,8 @@ async def _measure(address: str, tables: int, seconds: float) -> dict[str, Any]:
         async with match(made, address, tables=tables, time_control=LIMIT) as playing:
             began = time.perf_counter()
             await playing.until(lambda: playing.tables == tables and playing.decisions() - decided > tables)
-            memory = [await _look(playing) - idle for _ in range(max(1, int(seconds / _LOOK_EVERY)))]
+            lag = Lag()
+            memory = [await _look(playing, lag) - idle for _ in range(max(1, int(seconds / _LOOK_EVERY)))]
             decisions = playing.decisions() - decided
             elapsed = time.perf_counter() - began
         return {
@@ -55,6 +58,7 @@ async def _measure(address: str, tables: int, seconds: float) -> dict[str, Any]:
             "decisions": int(decisions),
             "decisions_per_s": round(decisions / elapsed),
             "seconds": round(elapsed, 1),
+            "loop_lag_most_ms": round(1e3 * lag.most_s, 1),
             **_faults(made),
         }
 
@@ -64,8 +68,22 @@ def _settled_memory_kib() -> float:
     return memory_kib()
 
 
-async def _look(playing: Match) -> float:
-    await asyncio.sleep(_LOOK_EVERY)
+class Lag:
+    """How late the loop was at most."""
+
+    def __init__(self) -> None:
+        self.most_s = 0.0
+
+    async def sleep(self, seconds: float) -> None:
+        """Sleep, and see how late it ends."""
+        due = time.perf_counter() + seconds
+        await asyncio.sleep(seconds)
+        self.most_s = max(self.most_s, time.perf_counter() - due)
+
+
+async def _look(playing: Match, lag: Lag) -> float:
+    for _ in range(_BEATS):
+        await lag.sleep(_LOOK_EVERY / _BEATS)
     playing.check()
     return memory_kib()
 
@@ -114,7 +132,8 @@ def _begin(floor: Floor, chair: Chair, rules: RuleSet, indices: range) -> None:
             time_control=_FOREVER,
             names=(chair.seat.name,) * rules.players,
         )
-        floor.begin(hand, (chair,) * rules.players, _Unheard(), ready_ms=_FOREVER.ready_ms)
+        begun = floor.begin(hand, (chair,) * rules.players, _Unheard(), ready_ms=_FOREVER.ready_ms)
+        assert begun, "the bot that never answers takes any number of hands"
 
 
 def _silent_seat(tables: int) -> Seat:
@@ -124,7 +143,9 @@ def _silent_seat(tables: int) -> Seat:
         return _Silent()
 
     loop = asyncio.get_running_loop()
-    return Seat("silent", open_, ids=Ids(0), deadlines=Deadlines(loop), counts=Metrics().bot("silent"))
+    seat = Seat("silent", open_, ids=Ids(0), deadlines=Deadlines(loop), counts=Metrics().bot("silent"))
+    seat.leases = Steady()
+    return seat
 
 
 class _Silent(Transport):

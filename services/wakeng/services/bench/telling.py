@@ -17,7 +17,8 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "vs_rlcard": "x RLCard",
     },
     "arena": {
-        "decisions_per_s": "decisions/s, 512 tables, everything on",
+        "tables": "tables at once",
+        "decisions_per_s": "decisions/s, everything on",
         "unary_per_s": "plain unary calls/s, 64 in flight",
         "vs_unary": "x unary",
         "arena_cpu_us": "processor us a decision, arena",
@@ -33,6 +34,7 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "decisions_per_s": "decisions/s, bot of 5 ms",
         "false_deadlines": "false DEADLINE faults",
         "other_faults": "other faults",
+        "loop_lag_most_ms": "ms the loop was late, most",
     },
     "store": {
         "hands_per_s": "hands/s through the writer",

@@ -277,7 +277,10 @@ class Load:
         if open_ is None:
             return
         latency_us = int(1e6 * (self.now - open_.due))
-        open_.lane.measured.add(open_.step, decided.phase, latency_us, fault=decided.fault)
+        measured = open_.lane.measured
+        measured.add(open_.step, decided.phase, latency_us, fault=decided.fault)
+        if not self._over.is_set():
+            measured.answered[self.step.index] += 1
         if self._over.is_set() and not self._open and not any(lane.overdue for lane in self.lanes):
             self._drained.set()
 

@@ -43,6 +43,8 @@ class Measured:
         self.all = Sums()
         self.by_phase: dict[Phase, Sums] = {}
         self.by_step = [Sums() for _ in steps]
+        self.answered = [0 for _ in steps]
+        """Decisions by the step in which they were answered, which may be later than that in which they were due."""
         self._limit_us = 1000 * limit_ms
 
     def add(

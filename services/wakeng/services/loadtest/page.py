@@ -69,11 +69,13 @@ def _target(test: Mapping[str, Any], target: dict[str, Any]) -> list[str]:
 
 
 def _table(name: str, key: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    heads = (name, "decisions", "a second", *(shown for _, shown in _LATENCIES), "over limit", "faults")
+    speeds = ("answered/s",) if key == "load" else ()
+    heads = (name, "decisions", *speeds, *(shown for _, shown in _LATENCIES), "over limit", "faults")
     lines = [_row("th", heads)]
     for row in rows:
         first = row[key] if isinstance(row[key], str) else f"{row[key]:,.4g}"
-        cells = [first, f"{row['decisions']:,}", f"{row['decisions_per_s'] or 0:,.0f}"]
+        cells = [first, f"{row['decisions']:,}"]
+        cells += [f"{row['answered_per_s']:,.0f}"] if key == "load" else []
         cells += [duration(row["latency_us"][member]) for member, _ in _LATENCIES]
         lines.append(_row("td", [*cells, f"{row['over_limit']:,}", f"{sum(row['faults'].values()):,}"]))
     return f'<div class="wide"><table>{"".join(lines)}</table></div>'

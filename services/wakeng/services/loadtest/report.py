@@ -43,20 +43,24 @@ def report(load: Load) -> dict[str, Any]:
 def _target(load: Load, lane: Lane) -> dict[str, Any]:
     measured = lane.measured
     steps = [
-        {"load": _share(load, step.load), "seconds": round(seconds, 3), **_sums(sums, seconds)}
-        for step, sums in zip(load.steps, measured.by_step, strict=True)
+        {
+            "load": _share(load, step.load),
+            "seconds": round(seconds, 3),
+            "answered_per_s": round(answered / seconds, 1),
+            **_sums(sums),
+        }
+        for step, sums, answered in zip(load.steps, measured.by_step, measured.answered, strict=True)
         if (seconds := min(step.ends, load.elapsed) - step.begins) > 0
     ]
     return {
         "target": lane.target.name,
         "version": lane.target.seat.name.version,
-        **_sums(measured.all, load.elapsed),
+        "answered_per_s": round(sum(measured.answered) / load.elapsed, 1) if load.elapsed else None,
+        **_sums(measured.all),
         "late_answers": lane.target.counts.late_answers,
         "stale_answers": lane.target.counts.stale_answers,
         "phases": [
-            {"phase": phase.value, **_sums(measured.by_phase[phase], load.elapsed)}
-            for phase in Phase
-            if phase in measured.by_phase
+            {"phase": phase.value, **_sums(measured.by_phase[phase])} for phase in Phase if phase in measured.by_phase
         ],
         "steps": steps,
         "knee": knee(steps, limit_us=1000 * load.plan.move_ms),
@@ -67,11 +71,10 @@ def _share(load: Load, value: float) -> float:
     return round(value / len(load.lanes), 3)
 
 
-def _sums(sums: Sums, seconds: float) -> dict[str, Any]:
+def _sums(sums: Sums) -> dict[str, Any]:
     count = sums.decisions
     return {
         "decisions": count,
-        "decisions_per_s": round(count / seconds, 1) if seconds > 0 else None,
         "latency_us": {
             **{name: _percentile(sums, percent) for name, percent in PERCENTILES},
             "most": sums.most_us if count else None,

@@ -11,17 +11,10 @@ from wakeng.services.table import Table
 
 
 class PacedSeat(Seat):
-    """A seat that tells of a question when its table has it, and asks it when it is told to.
-
-    Its bot's hands do not become fewer when it misses deadlines: what happens then is just what a test is to show.
-    """
+    """A seat that tells of a question when its table has it, and asks it when it is told to."""
 
     on_question: Callable[[Asker], None]
     """To be set before a hand begins."""
-
-    def steady(self) -> None:
-        """Lift what the arena would do for a bot that misses deadlines."""
-        self.leases = _Steady()
 
     def ask(self, asker: Asker) -> None:
         """The table has a question."""
@@ -32,8 +25,13 @@ class PacedSeat(Seat):
         super().ask(asker)
 
 
-class _Steady(Leases):
-    """As many hands as the bot says."""
+class Steady(Leases):
+    """As many hands as the bot says, from the first one on and whatever it does."""
+
+    @property
+    def limit(self) -> int:
+        """The bot's own word."""
+        return self._stated
 
     def missed(self) -> None:
         """Changes nothing."""

@@ -11,7 +11,7 @@ from typing import Final
 from wakeng.services.deadlines import Deadlines
 from wakeng.services.errors import ServiceError
 from wakeng.services.loadtest.plan import LoadPlan
-from wakeng.services.loadtest.seats import PacedSeat, Unheard, filler
+from wakeng.services.loadtest.seats import PacedSeat, Steady, Unheard, filler
 from wakeng.services.processes import BotProcess
 from wakeng.services.remote import remote
 from wakeng.services.roster import Chair
@@ -58,6 +58,7 @@ async def seated(plan: LoadPlan, tls: BotTls | None = None) -> AsyncIterator[Sea
     async with AsyncExitStack() as parts:
         parts.callback(deadlines.close)
         other = Seat("filler", filler(Random(0)), ids=ids, deadlines=deadlines, counts=Unheard())
+        other.leases = Steady()
         parts.push_async_callback(other.close)
         chair = Chair(other, max_escapes=MOST_ESCAPES)
         await chair.make_ready(plan.rules, times)
@@ -96,5 +97,5 @@ def _target(name: str, address: str, tls: BotTls, ids: Ids, deadlines: Deadlines
     counts = Unheard()
     opener = remote(address, credentials=credentials)
     seat = PacedSeat(name, opener, ids=ids, deadlines=deadlines, counts=counts)
-    seat.steady()
+    seat.leases = Steady()  # An arena would give it fewer hands when it is slow; this is to see how slow it gets.
     return Target(name, Chair(seat, max_escapes=MOST_ESCAPES), seat, counts)

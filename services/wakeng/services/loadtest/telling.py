@@ -49,9 +49,12 @@ def tell(found: Mapping[str, Any]) -> None:
     for target in test["targets"]:
         out.print()
         out.print(plain_text(title(target)), style="bold", soft_wrap=True)
-        out.print(_table(f"load, {test['load_unit']}", "load", target["steps"]))
+        out.print(_table("load", "load", target["steps"]))
         out.print()
         out.print(_table("phase", "phase", target["phases"]))
+        out.print(
+            f"load: {test['load_unit']}; p50 to p99.9: latencies in ms; over: decisions over the limit", style="dim"
+        )
         for line in remarks(test, target):
             out.print(line, soft_wrap=True)
     for line in warnings(test):
@@ -73,7 +76,7 @@ def title(target: Mapping[str, Any]) -> str:
 
 def remarks(test: Mapping[str, Any], target: Mapping[str, Any]) -> list[str]:
     """What the tables do not say of a bot."""
-    said = [f"{target['decisions']:,} decisions, {target['decisions_per_s'] or 0:,.0f} a second"]
+    said = [f"{target['decisions']:,} decisions, {target['answered_per_s'] or 0:,.0f} answered a second"]
     faults = ", ".join(f"{fault} {count:,}" for fault, count in target["faults"].items())
     said.append(f"faults: {faults or 'none'}; over the limit: {target['over_limit']:,}")
     if target["unanswered"]:
@@ -106,15 +109,14 @@ def warnings(test: Mapping[str, Any]) -> list[str]:
 
 
 def _table(name: str, key: str, rows: list[dict[str, Any]]) -> Table:
-    table = _grid(name, "decisions", "a second", *(shown for _, shown in PERCENTILES), "over", "faults")
-    table.caption = "latencies in milliseconds; over: decisions over the limit"
-    table.caption_justify = "left"
+    speeds = ("answered/s",) if key == "load" else ()
+    table = _grid(name, "decisions", *speeds, *(shown for _, shown in PERCENTILES), "over", "faults")
     for row in rows:
         first = row[key] if isinstance(row[key], str) else f"{row[key]:,.0f}"
         table.add_row(
             first,
             f"{row['decisions']:,}",
-            f"{row['decisions_per_s'] or 0:,.0f}",
+            *([f"{row['answered_per_s']:,.0f}"] if key == "load" else []),
             *(milliseconds(row["latency_us"][member]) for member, _ in PERCENTILES),
             f"{row['over_limit']:,}",
             f"{sum(row['faults'].values()):,}",
