@@ -1,5 +1,6 @@
 """What a load test does when, and where it finds the knee."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ def test_the_load_rises_in_ten_steps_and_stays_at_the_last() -> None:
     assert [step.load for step in steps] == [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]
     assert [step.begins for step in steps] == pytest.approx(range(10))
     assert steps[-1].ends == 20.0
-    assert all(one.ends == next_.begins for one, next_ in zip(steps, steps[1:], strict=False))
+    assert all(one.ends == next_.begins for one, next_ in pairwise(steps))
 
 
 def test_without_a_ramp_all_of_the_load_is_on_from_the_beginning() -> None:

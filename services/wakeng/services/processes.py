@@ -55,6 +55,9 @@ class BotProcess:
             line = await _first_line(pipes[0], within)
         except BaseException:  # Whoever wanted it is cancelled, and will not end it.
             await _end(child, pipes)
+            for stream in (child.stdout, child.stderr):
+                if stream is not None:
+                    stream.close()
             raise
         if line.startswith(_GREETING):
             return cls(name, child, line.removeprefix(_GREETING), pipes)

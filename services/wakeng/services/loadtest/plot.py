@@ -6,6 +6,7 @@ from math import ceil, floor, log10
 from typing import Any, Final
 
 from wakeng.services.loadtest.telling import duration
+from wakeng.services.plaintext import plain_text
 
 _LINES: Final = (("p50", "p50"), ("p99", "p99"), ("p99_9", "p99.9"))
 _WIDTH: Final = 760
@@ -42,7 +43,7 @@ def plot(target: dict[str, Any], *, limit_us: float, unit: str) -> str:
     parts = [*_grid(axes, unit), _limit(axes, limit_us), *_knee(axes, target["knee"])]
     for member, shown in _LINES:
         parts += _line(axes, steps, member, shown)
-    label = escape(f"latency against load of {target['target']}")
+    label = escape(plain_text(f"latency against load of {target['target']}"))
     return f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
 
 
