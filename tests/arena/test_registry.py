@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from tests.arena.serving import Client, Refusal, Served, bearer, refused, serving
+from wakeng.bots import create
+from wakeng.sdk.server import start
 from wakeng.services.dialling import DiallingPolicy, Target
 from wakeng.services.store import Role
 from wakeng.v1 import bot_pb2, gateway_pb2, registry_pb2
@@ -214,7 +216,7 @@ async def test_a_bot_that_has_dialled_in_is_connected_until_it_is_forgotten(club
 
 
 async def check(client: Client, **request: Any) -> list[registry_pb2.BotCheck]:
-    call = client.bots.CheckBot(registry_pb2.CheckBotRequest(**request), metadata=client.metadata, timeout=20)
+    call = client.bots.CheckBot(registry_pb2.CheckBotRequest(**request), metadata=client.metadata, timeout=60)
     return [answer.check async for answer in call]
 
 
@@ -231,6 +233,15 @@ async def test_a_check_is_told_part_by_part(tmp_path: Path) -> None:
         for request in ({"registered": "there"}, {"address": "127.0.0.1:50051"}):
             assert [part.name for part in await check(me, **request, decisions=9)] == ["describe", "legality"]
         assert asked == [(Target("ipv4:127.0.0.1:50051", "127.0.0.1"), 9)] * 2
+
+
+async def test_the_arena_checks_as_its_command_does(tmp_path: Path) -> None:
+    server = await start(create("lowest"))
+    async with server, serving(tmp_path) as arena, Client(arena.address) as me:
+        parts = await check(me, address=server.address, decisions=20, presets=["four_blind"])
+    outcomes = {part.name: part.outcome for part in parts}
+    assert registry_pb2.CHECK_OUTCOME_FAILED not in outcomes.values(), parts
+    assert outcomes["legality"] == registry_pb2.CHECK_OUTCOME_PASSED
 
 
 async def test_who_is_checked_must_be_somebody_who_may_be_dialled(club: Club) -> None:

@@ -11,6 +11,7 @@ from grpc_reflection.v1alpha import reflection
 
 from wakeng.services.arena import Arena
 from wakeng.services.auth import Guard, joining_bot
+from wakeng.services.checker import bot_checker
 from wakeng.services.dialling import DiallingPolicy, listens_here_only
 from wakeng.services.errors import ServiceError
 from wakeng.services.failures import Failures
@@ -82,7 +83,9 @@ class ArenaServer:
         self.tournaments = Tournaments(arena, policy)
         self.gateway = Gateway(arena.roster, joining_bot, arena.store.bots)
         arena.seating = replace(arena.seating, policy=policy, gateway=self.gateway)
-        self.registry = BotRegistry(arena.store, policy, self.gateway, checker=checker)
+        self.registry = BotRegistry(
+            arena.store, policy, self.gateway, checker=checker or bot_checker(arena.seating.tls)
+        )
         self.address = ""
         self._demands_tokens = demand_tokens
         self._credentials = credentials
