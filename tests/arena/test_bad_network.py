@@ -207,7 +207,7 @@ def stopped(question: Question) -> bool:
     return question.lost_at is not None and question.lost_at > asyncio.get_running_loop().time()
 
 
-PAIRS = pytest.mark.parametrize("ways", [("stream", "stream"), ("stream", "joined"), ("unary", "joined")])
+PAIRS = pytest.mark.parametrize("ways", [("stream", "stream"), ("stream", "joined"), ("joined", "joined")])
 
 
 @PAIRS
@@ -223,7 +223,9 @@ async def test_several_bots_lost_at_once_stop_the_clocks_once_a_hand(tmp_path: P
         await match.until(lambda: asyncio.get_running_loop().time() > later)  # So that the next is another event.
         second = await lose_all(match, net)
         paused = [question.asker.table for question in first]
-        assert all(stopped(question) == (question.asker.table not in paused) for question in second)
+        runs = [question.asker.table for question in second if not stopped(question)]
+        print([(stopped(q), q.asker.table in paused, q.lost_at, q.asker.table.paused, q.asker.table.over, match.seat(0).owes(q), match.seat(1).owes(q)) for q in second if stopped(q)==(q.asker.table in paused)], asyncio.get_running_loop().time())
+        assert set(runs) <= set(paused) and not any(stopped(question) for question in second if question.asker.table in paused)
         await find_all(match, net)
         records = await match.records()
         assert loopback.tries == 2

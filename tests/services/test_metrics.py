@@ -1,6 +1,7 @@
 """The metrics count what happened, under labels that no bot can multiply."""
 
 import re
+from typing import Any
 from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
@@ -9,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from wakeng.engine import Fault, Phase, Winner
 from wakeng.services.errors import MetricsError
-from wakeng.services.metrics import Metrics, serve_metrics
+from wakeng.services.metrics import LeaseFigures, Metrics, TournamentFigures, serve_metrics
 
 fetch = build_opener(ProxyHandler({})).open
 
@@ -79,6 +80,69 @@ def test_bots_past_the_bound_share_a_label() -> None:
     labels = [sample.labels for family in metrics.registry.collect() for sample in family.samples]
     assert {label["bot"] for label in labels if "bot" in label} == {"b0", "b1", "other"}
     assert value(metrics, "wakeng_decisions_total", bot="other", phase="PLAY") == 8
+
+
+class InPlay:
+    """A tournament that stands as it is told to."""
+
+    def __init__(self, id_: str, **figures: float | None) -> None:
+        self.id = id_
+        given: dict[str, Any] = {
+            "hands_recorded": 30,
+            "tables_running": 4,
+            "hands_queued": 266,
+            "blocks_completed": 9,
+            "blocks_planned": 100,
+            "oldest_block_since": 1000.0,
+            "last_progress": 2000.0,
+            **figures,
+        }
+        self._figures = TournamentFigures(**given)
+
+    def figures(self) -> TournamentFigures:
+        return self._figures
+
+
+def test_a_tournament_shows_how_far_it_is_for_as_long_as_it_is_played() -> None:
+    metrics = Metrics()
+    tournament = InPlay("t")
+    metrics.tournaments.add(tournament)
+    found = {
+        name: value(metrics, f"wakeng_tournament_{name}", tournament="t")
+        for name in (
+            "hands_recorded hands_queued tables_running blocks_completed blocks_planned"
+            " oldest_block_timestamp_seconds last_progress_timestamp_seconds"
+        ).split()
+    }
+    assert list(found.values()) == [30, 266, 4, 9, 100, 1000, 2000]
+    metrics.tournaments.discard(tournament)
+    assert value(metrics, "wakeng_tournament_hands_queued", tournament="t") is None
+
+
+def test_a_tournament_without_end_has_no_queue() -> None:
+    metrics = Metrics()
+    metrics.tournaments.add(InPlay("t", hands_queued=None, blocks_planned=None))
+    assert value(metrics, "wakeng_tournament_hands_queued", tournament="t") is None
+    assert value(metrics, "wakeng_tournament_hands_recorded", tournament="t") == 30
+
+
+def test_tournaments_past_the_bound_share_a_label_that_tells_the_worst_of_them() -> None:
+    metrics = Metrics(most_tournaments=2)
+    for number in range(9):
+        metrics.tournaments.add(InPlay(f"t{number}", last_progress=2000.0 - number))
+    labels = [sample.labels for family in metrics.registry.collect() for sample in family.samples]
+    assert {label["tournament"] for label in labels if "tournament" in label} == {"t0", "t1", "other"}
+    assert value(metrics, "wakeng_tournament_hands_queued", tournament="other") == 7 * 266
+    assert value(metrics, "wakeng_tournament_last_progress_timestamp_seconds", tournament="other") == 1992
+
+
+def test_leases_are_told_by_bot_under_bounded_labels() -> None:
+    metrics = Metrics(most_bots=2)
+    metrics.leases = lambda: [LeaseFigures(f"b{number}", number, 10) for number in range(5)]
+    assert value(metrics, "wakeng_bot_leases", bot="b1") == 1
+    assert value(metrics, "wakeng_bot_lease_limit", bot="b1") == 10
+    assert value(metrics, "wakeng_bot_leases", bot="other") == 2 + 3 + 4
+    assert value(metrics, "wakeng_bot_lease_limit", bot="other") == 30
 
 
 def test_arenas_do_not_share_metrics() -> None:

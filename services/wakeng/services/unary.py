@@ -17,6 +17,8 @@ from wakeng.v1 import bot_pb2
 MARGIN: Final = 0.25
 """Seconds by which a call's own deadline lies behind the question's: the arena's clock decides, not the library's."""
 _FIRST_BACKOFF: Final = 0.05
+_SETTLES: Final = 0.01
+"""Seconds after a failed call within which its channel may still take itself for connected."""
 _LONGEST_BACKOFF: Final = 1.0
 _FAULTS: Final = {
     Trouble.OVERSIZE: Fault.MALFORMED,
@@ -86,7 +88,7 @@ class UnaryTransport(Transport):
 
     async def _reconnect(self) -> None:
         """Ask again once the connection stands; a bot that merely says UNAVAILABLE is asked ever more slowly."""
-        await asyncio.sleep(self._backoff)
+        await asyncio.sleep(max(self._backoff, _SETTLES))
         self._backoff = min(max(2 * self._backoff, _FIRST_BACKOFF), _LONGEST_BACKOFF)
         try:
             await self._client.ready()

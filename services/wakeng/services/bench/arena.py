@@ -19,7 +19,7 @@ from wakeng.engine import Fault
 from wakeng.services.bench.child import Served, measured, served
 from wakeng.services.bench.figures import Figure, Say, interleave, ratio
 from wakeng.services.bench.machine import Sides, processor_s
-from wakeng.services.bench.pingpong import stream_round_trip_us, unary_per_s
+from wakeng.services.bench.pingpong import stream_round_trip_us, unary
 from wakeng.services.bench.playing import arena, match
 from wakeng.services.table import Decided, Table
 
@@ -33,7 +33,7 @@ PATIENCE_MS: Final = 5
 class Effort:
     """How long to measure, in seconds where nothing else is said."""
 
-    rounds: int = 7
+    rounds: int = 5
     tables: int = 512
     throughput: float = 4.0
     baseline: float = 2.0
@@ -125,7 +125,7 @@ async def bench_arena(effort: Effort, say: Say) -> dict[str, dict[str, Any]]:
         fast = await interleave(
             {
                 "arena": lambda: throughput(bot, tables=effort.tables, seconds=effort.throughput),
-                "unary": lambda: _of(unary_per_s(echo.address, seconds=effort.baseline)),
+                "unary": lambda: _of(unary(echo.address, seconds=effort.baseline)),
             },
             rounds=effort.rounds,
             say=say,
@@ -146,8 +146,10 @@ async def bench_arena(effort: Effort, say: Say) -> dict[str, dict[str, Any]]:
     return {"arena": section, "tables": {**many, "idle_kib_each": idle}}
 
 
-async def _of(speed: Awaitable[float]) -> Throughput:
-    return Throughput(await speed, 0.0, None)
+async def _of(calling: Awaitable[tuple[int, float]]) -> Throughput:
+    used = time.process_time()
+    calls, seconds = await calling
+    return Throughput(calls / seconds, 1e6 * (time.process_time() - used) / calls, None)
 
 
 async def _grown(bot: Served, tables: int, effort: Effort, say: Say) -> dict[str, Any]:
@@ -166,13 +168,16 @@ def _to_dict(found: Throughput) -> dict[str, Any]:
 
 def _fast(samples: dict[str, list[Throughput]]) -> dict[str, Any]:
     speed, unary = (Figure.of(one.decisions_per_s for one in samples[name]) for name in ("arena", "unary"))
+    cost, unary_cost = (Figure.of(one.arena_us for one in samples[name]) for name in ("arena", "unary"))
     bot_us = [one.bot_us for one in samples["arena"] if one.bot_us is not None]
     return {
         "rounds": len(speed.values),
         **_said("decisions_per_s", speed, 0),
         **_said("unary_per_s", unary, 0),
         **_said("vs_unary", ratio(speed, unary), 3),
-        "arena_cpu_us": round(median(one.arena_us for one in samples["arena"]), 2),
+        **_said("arena_cpu_us", cost, 2),
+        **_said("unary_cpu_us", unary_cost, 2),
+        **_said("vs_unary_cpu", ratio(unary_cost, cost), 3),
         "bot_cpu_us": round(median(bot_us), 2) if bot_us else None,
     }
 

@@ -26,14 +26,14 @@ _SERVICE: Final = "wakeng.bench.Echo"
 Context = grpc.aio.ServicerContext[bytes, bytes]
 
 
-async def unary_per_s(address: str, *, seconds: float) -> float:
-    """Calls a second."""
+async def unary(address: str, *, seconds: float) -> tuple[int, float]:
+    """Calls made, and the seconds they took."""
     async with grpc.aio.insecure_channel(address) as channel:
         call: Any = channel.unary_unary(f"/{_SERVICE}/Unary")
         await call(REQUEST, wait_for_ready=True)
         began = time.perf_counter()
         counts = await asyncio.gather(*(_keep_calling(call, began + seconds) for _ in range(IN_FLIGHT)))
-        return sum(counts) / (time.perf_counter() - began)
+        return sum(counts), time.perf_counter() - began
 
 
 async def _keep_calling(call: Any, until: float) -> int:

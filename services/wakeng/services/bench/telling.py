@@ -22,6 +22,8 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "unary_per_s": "plain unary calls/s, 64 in flight",
         "vs_unary": "x unary",
         "arena_cpu_us": "processor us a decision, arena",
+        "unary_cpu_us": "processor us a unary call, caller",
+        "vs_unary_cpu": "x unary, by processor time",
         "bot_cpu_us": "processor us a decision, bot",
         "single_table_p50_us": "us a decision, one table alone",
         "stream_p50_us": "us a round trip, bare stream",

@@ -1,6 +1,7 @@
 """What the arena's commands share: options, the default places of data, and errors in one line."""
 
 import asyncio
+import sys
 from collections.abc import Callable, Coroutine, Mapping
 from functools import wraps
 from pathlib import Path
@@ -53,6 +54,14 @@ def run_loop(work: Coroutine[Any, Any, T]) -> T:
 
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         return runner.run(work)
+
+
+def this_command() -> str:
+    """How this command is called from here: by its path where that is below the present folder, as after `make demo`."""
+    called = Path(sys.argv[0])
+    if called.name == "wakeng" and called.is_absolute() is False and called.is_file():
+        return str(called)
+    return "wakeng"
 
 
 def database(url: str | None) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from wakeng.engine import PRESETS
-from wakeng.services.commands.common import guarded, run_loop
+from wakeng.services.commands.common import guarded, run_loop, this_command
 from wakeng.services.spec import MatchSpec, SeatSpec
 
 _BOTS: Final = ("greedy", "lowest", "random")
@@ -46,11 +46,12 @@ def command(*, folder: Path | None) -> int:
         play(spec, db=f"sqlite:///{folder / 'wakeng.db'}", records=records, journal=journal, in_process=False)
     )
     tell(outcome)
+    wakeng = this_command()
     click.echo(
         f"\nNow look into it:\n"
-        f"  wakeng verify {records}    play every hand again, trusting nothing in the records\n"
-        f"  wakeng show {records} --hand 3    a hand told move by move\n"
+        f"  {wakeng} verify {records}    play every hand again, trusting nothing in the records\n"
+        f"  {wakeng} show {records} --hand 3    a hand told move by move\n"
         f"  head -3 {journal}    every decision as it was logged\n"
-        f"  wakeng match --help    a match of your own"
+        f"  {wakeng} match --help    a match of your own"
     )
     return 0 if outcome.complete else INTERRUPTED
