@@ -57,9 +57,9 @@ def run_loop(work: Coroutine[Any, Any, T]) -> T:
 
 
 def this_command() -> str:
-    """How this command is called from here: by its path where that is below the present folder, as after `make demo`."""
+    """How this command is called from here: by its path where it was called so, as by `make demo`."""
     called = Path(sys.argv[0])
-    if called.name == "wakeng" and called.is_absolute() is False and called.is_file():
+    if called.name == "wakeng" and not called.is_absolute() and called.is_file():
         return str(called)
     return "wakeng"
 
