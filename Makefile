@@ -39,6 +39,12 @@ test: setup check ## run every check, then the tests
 soak: setup ## run the slow tests, which `make test` leaves out
 	$(BIN)/pytest -m slow
 
+.PHONY: bench
+bench: setup ## measure engine, arena and store on this machine, in 6 minutes; let nothing else run
+	$(BIN)/wakeng bench engine
+	$(BIN)/wakeng bench arena
+	$(BIN)/wakeng bench store
+
 .PHONY: goldens
 goldens: setup ## write the golden files anew; read the difference before you commit it
 	$(BIN)/pytest --write-goldens -k golden

@@ -49,9 +49,11 @@ async def held(folder: Path, *, hands: int) -> AsyncIterator[Held]:
         run = TournamentRun(here.arena, tournament)
         task = asyncio.create_task(run.play())
         await holder.reached.wait()
-        yield Held(here, tournament, run, holder, task)
-        holder.open.set()
-        await asyncio.gather(task, return_exceptions=True)
+        try:
+            yield Held(here, tournament, run, holder, task)
+        finally:
+            holder.open.set()
+            await asyncio.gather(task, return_exceptions=True)
 
 
 async def test_metrics_tell_how_a_tournament_goes(tmp_path: Path) -> None:
