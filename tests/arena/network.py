@@ -11,7 +11,7 @@ from typing import Any, Final
 import grpc
 import grpc.aio
 
-from tests.arena.proxy import Proxy, Way
+from tests.arena.proxy import Proxy
 from wakeng.bots.faulty.bad_servers import RawBot
 from wakeng.engine import PRESETS, Fault, verify
 from wakeng.sdk import Backoff, Bot, Decision, JoinedBot, start
@@ -25,6 +25,7 @@ from wakeng.services.spec import MatchSpec, SeatKind, SeatSpec, TimeControl
 from wakeng.services.store import MatchState, NewBot, Role, Store
 from wakeng.services.table import Decided, Table
 from wakeng.services.tokens import hash_token, new_token
+from wakeng.v1 import bot_pb2
 
 TABLES: Final = 50
 PATIENCE: Final = TimeControl(move_ms=60_000, bank_ms=0, ready_ms=30_000, reconnect_ms=60_000)
@@ -60,31 +61,73 @@ class Pulse:
 # Bots ----------------------------------------------------------------------------------------------------------------
 
 
-class Counting(Bot):
-    """Plays the first legal token, and counts how often each question was put to it."""
+class Holding:
+    """Counts how often each question is put to a bot, and may hold back what it says to them."""
 
     def __init__(self, pulse: Pulse) -> None:
         self.asked: Counter[int] = Counter()
+        self.held: set[int] = set()
+        """Questions that it knows the answer to, and keeps it to itself."""
+        self._may_go = asyncio.Event()
         self._pulse = pulse
+        self.release()
 
-    def choose(self, decision: Decision) -> str:
-        self.asked[decision.id] += 1
+    @property
+    def holds(self) -> bool:
+        """Whether it holds its answers back."""
+        return not self._may_go.is_set()
+
+    def hold(self) -> None:
+        """Say nothing from now on."""
+        self._may_go.clear()
+
+    def release(self) -> None:
+        """Say all that was held back, to whoever still listens, and everything at once from now on."""
+        self._may_go.set()
+
+    def heard(self, question: int) -> None:
+        """A question was put."""
+        self.asked[question] += 1
         self._pulse.beat()
+
+    async def gone(self, question: int) -> None:
+        """Return once its answer may be said."""
+        self.held.add(question)
+        self._pulse.beat()
+        try:
+            await self._may_go.wait()
+        finally:
+            self.held.discard(question)
+
+
+class Streaming(Bot):
+    """Plays the first legal token, in streams."""
+
+    def __init__(self, answers: Holding) -> None:
+        self._answers = answers
+
+    def choose(self, decision: Decision) -> str | Awaitable[str]:
+        self._answers.heard(decision.id)
+        return self._later(decision) if self._answers.holds else decision.legal[0]
+
+    async def _later(self, decision: Decision) -> str:
+        await self._answers.gone(decision.id)
         return decision.legal[0]
 
 
-class CountingUnary(RawBot):
+class Unary(RawBot):
     """The same in single calls, as it has no stream."""
 
-    def __init__(self, pulse: Pulse) -> None:
+    def __init__(self, answers: Holding) -> None:
         super().__init__(b"")
-        self.asked: Counter[int] = Counter()
-        self._pulse = pulse
+        self._answers = answers
 
-    def choose(self, decision: Decision) -> str:
-        self.asked[decision.id] += 1
-        self._pulse.beat()
-        return super().choose(decision)
+    async def decide(self, raw: bytes, context: Any) -> bytes:
+        question = bot_pb2.DecideRequest.FromString(raw).decision_id
+        self._answers.heard(question)
+        if self._answers.holds:
+            await self._answers.gone(question)
+        return await super().decide(raw, context)
 
     async def play(self, requests: AsyncIterator[bytes], context: Any) -> None:
         await context.abort(grpc.StatusCode.UNIMPLEMENTED, "single calls only")
@@ -97,11 +140,9 @@ class CountingUnary(RawBot):
 class Distant:
     """A bot behind a proxy."""
 
-    bot: Any
+    answers: Holding
     proxy: Proxy
     seat: SeatSpec
-    answers: Way
-    """The direction that its answers take through the proxy."""
 
 
 class Moments:
@@ -263,22 +304,22 @@ async def network(
 
 
 async def _listening(net: Network, way: str, parts: AsyncExitStack) -> Distant:
-    bot: Bot = Counting(net.pulse) if way == "stream" else CountingUnary(net.pulse)
-    served = await parts.enter_async_context(await start(bot))
+    answers = Holding(net.pulse)
+    served = await parts.enter_async_context(await start(Streaming(answers) if way == "stream" else Unary(answers)))
     proxy = await parts.enter_async_context(Proxy(served.address, heard=net.pulse.beat))
-    return Distant(bot, proxy, SeatSpec(SeatKind.ADDRESS, proxy.address), Way.DOWN)
+    return Distant(answers, proxy, SeatSpec(SeatKind.ADDRESS, proxy.address))
 
 
 async def _joined(net: Network, place: int, parts: AsyncExitStack) -> Distant:
     name, token = f"distant{place}", new_token()
     await net.arena.store.bots.add(NewBot(name=name, address=None, owner="", by_admin=True))
     await net.arena.store.tokens.add(hash_token(token) or "", Role.BOT, bot=name)
-    bot = Counting(net.pulse)
+    answers = Holding(net.pulse)
     proxy = await parts.enter_async_context(Proxy(net.server.address, heard=net.pulse.beat))
-    joined = JoinedBot(bot, proxy.address, token, backoff=_BACKOFF, jitter=lambda: 0.0)
+    joined = JoinedBot(Streaming(answers), proxy.address, token, backoff=_BACKOFF, jitter=lambda: 0.0)
     playing = asyncio.ensure_future(joined.run())
     parts.push_async_callback(_left, joined, playing)
-    return Distant(bot, proxy, SeatSpec(SeatKind.REGISTERED, name), Way.UP)
+    return Distant(answers, proxy, SeatSpec(SeatKind.REGISTERED, name))
 
 
 async def _left(joined: JoinedBot, playing: "asyncio.Task[None]") -> None:

@@ -415,6 +415,10 @@ def test_an_arena_plays_what_the_command_asks_for(place: Place) -> None:
         records = place.folder / "there.jsonl"
         assert told("export", "t", "--records", str(records))["hands"] == 12
         assert "4 of 4 blocks" in wakeng("tournament", "standings", "t", *at).stdout
+        other = place.write(path.read_text("utf-8").replace("blocks = 4", "blocks = 5"), "other.toml")
+        taken = wakeng("tournament", "run", str(other), "--id", "t", *at)
+        assert (taken.returncode, taken.stderr.count("\n")) == (2, 1)
+        assert "t is another tournament there" in taken.stderr
         bad = place.write(path.read_text("utf-8").replace("greedy", "gredy"), "bad.toml")
         refused = wakeng("tournament", "run", str(bad), *at)
         assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)

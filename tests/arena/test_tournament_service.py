@@ -35,12 +35,21 @@ class Holder(Bot):
         self.reached = asyncio.Event()
         self.open = asyncio.Event()
         self._hands = hands
+        self._once = asyncio.Event()
 
     async def choose(self, decision: Decision) -> str:
-        if self._hands <= 0:
+        if self._hands <= 0 and not self.open.is_set():
             self.reached.set()
-            await self.open.wait()
+            once, opened = (asyncio.ensure_future(event.wait()) for event in (self._once, self.open))
+            await asyncio.wait((once, opened), return_when=asyncio.FIRST_COMPLETED)
+            once.cancel()
+            opened.cancel()
         return decision.legal[0]
+
+    def answer(self) -> None:
+        """Answer what is waiting now, and hold up what comes after it."""
+        self._once.set()
+        self._once = asyncio.Event()
 
     def hand_ended(self, notice: bot_pb2.HandEnded) -> None:
         self._hands -= 1
@@ -179,6 +188,10 @@ async def test_tournaments_are_listed_by_pages_newest_first_and_are_no_matches(c
         ("", "spec", "must be a TOML text"),
         ("x" * 140_000, "spec", "at most"),
         ("name = ", "file", "(line 1)"),
+        ("\nx" + ".y" * 60_000 + " = 1", "file", "(line 2): has a key of more than 64 parts"),
+        ('"x y" . ' * 16_000 + "z = 1", "file", "(line 1): has a key of more than 64 parts"),
+        ("x = " + "[" * 60_000, "file", "is nested too deeply"),
+        ("x = " + "9" * 100_000, "file", "is no TOML"),
         (spec('"greedy"', '"lowest"', '"radnom"', blocks=1), "bots[2]", "(line 5): there is no built-in bot 'radnom'"),
         (spec('"greedy"', '"lowest"', blocks=1), "bots", "(line 5)"),
         (

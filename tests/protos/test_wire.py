@@ -76,6 +76,8 @@ def message_elements(message: DescriptorProto, path: tuple[int, ...]) -> Iterato
         name = f"{message.name}.{message.oneof_decl[at].name}"
         yield name, (*path, DescriptorProto.ONEOF_DECL_FIELD_NUMBER, at)
     for at, nested in enumerate(message.nested_type):
+        if nested.options.map_entry:
+            continue  # The compiler's own way to write a map.
         yield from message_elements(nested, (*path, DescriptorProto.NESTED_TYPE_FIELD_NUMBER, at))
     for at, enum in enumerate(message.enum_type):
         yield from enum_elements(enum, (*path, DescriptorProto.ENUM_TYPE_FIELD_NUMBER, at))

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from tests.arena.network import CountingUnary, Pulse, faults
+from tests.arena.network import Holding, Pulse, Unary, faults
 from tests.arena.process import ServedProcess, serve
 from tests.arena.proxy import Proxy, Way
 from tests.arena.serving import Client
@@ -104,7 +104,7 @@ async def soak(arena: ServedProcess) -> tuple[Sample, Counter[str], int]:
     async with AsyncExitStack() as parts:
         client = await parts.enter_async_context(Client(arena.address))
         proxies: list[Proxy] = []
-        seats = [await listening(bot, proxies, parts) for bot in (Tardy(), CountingUnary(Pulse()))]
+        seats = [await listening(bot, proxies, parts) for bot in (Tardy(), Unary(Holding(Pulse())))]
         seats.append(await joined(client, arena, proxies, parts))
         loop, sample = asyncio.get_running_loop(), Sample()
         beside = [asyncio.ensure_future(spoil(proxies)), asyncio.ensure_future(sample.keep_taking(arena))]

@@ -38,7 +38,7 @@ class Arena:
         self.store = store
         self.journal = journal
         self.metrics = metrics
-        self.deadlines = Deadlines(asyncio.get_running_loop())
+        self.deadlines = Deadlines(asyncio.get_running_loop(), time.monotonic)
         self.roster = Roster(
             ids=Ids(int(time.time())), deadlines=self.deadlines, metrics=metrics, on_outage=self._outage
         )

@@ -12,9 +12,14 @@ from itertools import count
 
 
 class Deadlines:
-    """Calls back at or after a moment of the loop's clock (monotonic, seconds)."""
+    """Calls back at or after a moment of its clock (monotonic, seconds).
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    The clock is the loop's own by default. uvloop's counts whole milliseconds, too coarse to measure a bot by, so
+    an arena gives a finer one of the same epoch.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, clock: Callable[[], float] | None = None) -> None:
+        self.clock = clock or loop.time
         self._loop = loop
         self._heap: list[tuple[float, int, Callable[[float], None]]] = []
         self._order = count()
@@ -34,11 +39,11 @@ class Deadlines:
                 return
             self._timer.cancel()
         self._due = when
-        self._timer = self._loop.call_at(when, self._fire)
+        self._timer = self._loop.call_later(max(0.0, when - self.clock()), self._fire)
 
     def _fire(self) -> None:
         self._timer = None
-        now = self._loop.time()
+        now = self.clock()
         while self._heap and self._heap[0][0] <= now:
             when, _, callback = heapq.heappop(self._heap)
             callback(when)

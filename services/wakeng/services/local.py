@@ -44,7 +44,7 @@ class LocalTransport(Transport):
         self._seat.loop.call_soon(self._ask, questions)
 
     def _ask(self, questions: list[Question]) -> None:
-        legal, now = self._seat.wants_legal_actions, self._seat.loop.time()
+        legal, now = self._seat.wants_legal_actions, self._seat.now()
         decisions = [
             Decision(decide_request(q.asker.table, q.id, left_s=q.deadline - now, legal_actions=legal))
             for q in questions
@@ -74,7 +74,7 @@ class LocalTransport(Transport):
         if len(answers) != len(questions):
             self._failed(questions, ValueError(f"{len(answers)} choices for {len(questions)} decisions"))
             return
-        now = self._seat.loop.time()
+        now = self._seat.now()
         taken = 0
         for question, choice in zip(questions, answers, strict=True):
             answer = choice if isinstance(choice, Answer) else Answer(choice)

@@ -61,7 +61,7 @@ class PackedTransport(Transport):
     def transmit(self, questions: list[Question]) -> None:
         """Queue one message with all the questions, and the notices that have gathered."""
         legal = self.seat.wants_legal_actions
-        now = self.seat.loop.time()
+        now = self.seat.now()
         requests = [
             question.asker.writer.request(question.id, left_s=question.deadline - now, legal_actions=legal)
             for question in questions
@@ -128,7 +128,7 @@ class PackedTransport(Transport):
         if message is None:
             self.blame(Fault.MALFORMED, escape(raw))
             return
-        now = self.seat.loop.time()
+        now = self.seat.now()
         if message.HasField("pong"):
             self._pong(message.pong.id, now)
         if message.drain:
@@ -161,7 +161,7 @@ class PackedTransport(Transport):
     def ping(self) -> None:
         """Ask whether the bot is there."""
         ping = next(self._ping_ids)
-        self._pings[ping] = self.seat.loop.time(), self.seat.idle
+        self._pings[ping] = self.seat.now(), self.seat.idle
         self._asked += 1
         self._put(bot_pb2.ArenaMessage(ping=bot_pb2.Ping(id=ping)))
 
@@ -174,7 +174,7 @@ class PackedTransport(Transport):
         if not self.seat.up:
             return
         oldest = next(iter(self._pings.values()), None)
-        if oldest is not None and self.seat.loop.time() - oldest[0] > _DEAD_AFTER:
+        if oldest is not None and self.seat.now() - oldest[0] > _DEAD_AFTER:
             self.abandon()
         elif len(self._pings) < _PINGS_REMEMBERED:
             self.ping()

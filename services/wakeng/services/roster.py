@@ -33,7 +33,7 @@ class Chair:
         except NotReady as reason:
             self.not_ready = str(reason)
             if self.circuit.state is State.CLOSED:
-                self.circuit.trip(reason.fault, self.seat.loop.time())
+                self.circuit.trip(reason.fault, self.seat.now())
             return False
         self.not_ready = ""
         return True

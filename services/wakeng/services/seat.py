@@ -16,7 +16,7 @@ first: DISCONNECTED where the connection was lost under them, UNREACHABLE where 
 import asyncio
 import math
 from abc import ABC, abstractmethod
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Final, Protocol
 
@@ -168,6 +168,8 @@ class Seat:
         self._transport: Transport | None = None
         self._ids = ids
         self._deadlines = deadlines
+        self.now = deadlines.clock
+        """The arena's clock, in seconds."""
         self._counts = counts
         self.window = Window()
         self._fastest, self._slowest = math.inf, 0.0
@@ -177,7 +179,7 @@ class Seat:
         """Outstanding questions that the bot, back after a loss, has not been asked again yet."""
         self._outstanding: dict[int, Question] = {}
         self._batches: list[Batch] = []
-        self._over: dict[int, None] = {}
+        self._over: OrderedDict[int, None] = OrderedDict()
         """Ids that were answered or given up, oldest first: another answer to one of them is late, not stale."""
         self._flush_due = False
         self._window_full = False
@@ -293,7 +295,7 @@ class Seat:
             self._fly(questions)
 
     def _launch(self, questions: list[Question]) -> None:
-        now = self.loop.time()
+        now = self.now()
         for question in questions:
             self._start_clock(question, now)
         self._fly(questions)
@@ -370,7 +372,7 @@ class Seat:
         if question is not None:
             self._over[decision_id] = None
             if len(self._over) > _REMEMBERED:
-                del self._over[next(iter(self._over))]
+                self._over.popitem(last=False)
             for batch in self._batches:
                 if batch.open.pop(decision_id, None) is not None:
                     batch.in_flight = False
@@ -379,7 +381,7 @@ class Seat:
 
     def fail(self, question: Question, fault: Fault, *, offered: str | None = None) -> None:
         """The bot failed at a question, which must still be open."""
-        now = self.loop.time()
+        now = self.now()
         self._take(question.id)
         self._flush_soon()  # There is room for another.
         if question.lost_at is not None:
@@ -410,7 +412,7 @@ class Seat:
         """A deadline of the batch fell due: declare it, or look again once the arena's own lag is given back."""
         if not batch.open:
             return
-        lag = self.loop.time() - due
+        lag = self.now() - due
         if not batch.second_look:
             batch.second_look = True
             again = due + lag + (lag if lag > _LAG_TOLERATED else 0.0)
@@ -418,7 +420,7 @@ class Seat:
             return
         batch.second_look = False
         batch.in_flight = False
-        now = self.loop.time()
+        now = self.now()
         for question in [q for q in batch.open.values() if q.deadline <= now]:
             verdict = self._verdict(question)
             if verdict is Fault.DEADLINE:
@@ -450,7 +452,7 @@ class Seat:
     def connection_lost(self) -> None:
         """The transport lost the bot; it goes on trying."""
         self._up = False
-        now = self.loop.time()
+        now = self.now()
         for question in self._outstanding.values():
             question.sent_before_loss = True
             self._lose(question, now)
@@ -475,7 +477,7 @@ class Seat:
         """Questions asked while the bot is away: their clocks run, and their hand's reconnect budget with them."""
         waiting = list(self._pending)
         self._pending.clear()
-        now = self.loop.time()
+        now = self.now()
         for question in waiting:
             self._start_clock(question, now)
             self._lose(question, now)
@@ -503,7 +505,7 @@ class Seat:
     def connection_back(self) -> None:
         """The bot is back: what it still owes is asked again under the old ids."""
         self._up = True
-        now = self.loop.time()
+        now = self.now()
         questions = list(self._outstanding.values())
         for question in questions:
             if question.lost_at is not None:

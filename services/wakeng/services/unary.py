@@ -44,7 +44,7 @@ class UnaryTransport(Transport):
 
     def transmit(self, questions: list[Question]) -> None:
         """Start the calls."""
-        now = self._seat.loop.time()
+        now = self._seat.now()
         legal = self._seat.wants_legal_actions
         for question in questions:
             left = question.deadline - now
@@ -69,7 +69,7 @@ class UnaryTransport(Transport):
                 self._seat.fail(question, Fault.MALFORMED, offered=escape(raw))
         else:
             self._backoff = 0.0
-            now = self._seat.loop.time()
+            now = self._seat.now()
             answered = answer.decision_id or asked
             if answer.HasField("error"):
                 taken = self._seat.take_error(answered, answer.error)

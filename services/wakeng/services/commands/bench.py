@@ -38,7 +38,7 @@ def _options(command: Command) -> Command:
     return _JSON(_QUICK(guarded(command)))
 
 
-@command.command("engine")
+@command.command("engine", short_help="Random hands a second, beside other simulators.")
 @_options
 def engine(*, json_file: Path | None, quick: bool) -> None:
     """Random hands a second through the public, validated API, in 2 minutes.
@@ -55,7 +55,7 @@ def engine(*, json_file: Path | None, quick: bool) -> None:
     _run(work, json_file)
 
 
-@command.command("arena")
+@command.command("arena", short_help="Decisions a second, a lone table, 10,000 tables.")
 @_options
 def arena(*, json_file: Path | None, quick: bool) -> None:
     """Decisions a second of one arena and one bot, with journal, records and metrics on, in 4 minutes.
@@ -72,7 +72,7 @@ def arena(*, json_file: Path | None, quick: bool) -> None:
     _run(work, json_file)
 
 
-@command.command("store")
+@command.command("store", short_help="Hands a second into SQLite.")
 @_options
 def store(*, json_file: Path | None, quick: bool) -> None:
     """Hands a second into SQLite, and how late the event loop is meanwhile, in 1 minute.

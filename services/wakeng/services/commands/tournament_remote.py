@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 
 import click
 
@@ -25,14 +26,19 @@ async def run_text(
     """Play the tournament of a TOML text there, or go on with it; the command's exit status."""
     request = tournament_pb2.CreateTournamentRequest(
         # Under a given id the request is the same each time, and so finds the tournament that it made before.
-        request_id=f"run {tournament_id}"[:64] if tournament_id else secrets.token_hex(16),
+        request_id=sha256(f"run {tournament_id}".encode()).hexdigest() if tournament_id else secrets.token_hex(16),
         spec=text,
         tournament_id=tournament_id,
         seed=seed.hex() if seed else None,
     )
     async with ArenaClient(arena) as client:
         there = OfArena(client)
-        made = await there.create(request)
+        try:
+            made = await there.create(request)
+        except Refused as problem:
+            if problem.message.startswith(("request_id:", "tournament_id:")):
+                raise Refused(f"{tournament_id} is another tournament there; take another --id") from None
+            raise
         return await _follow_on(there, made.tournament_id, arena, as_json=as_json)
 
 

@@ -77,7 +77,7 @@ class Filler(Transport):
 
     def _answer(self, questions: Sequence[Question]) -> None:
         seat = self._seat
-        now = seat.loop.time()
+        now = seat.now()
         taken = 0
         for question in questions:
             taken += seat.take_answer(question.id, self._choice(question.asker.table), None, now)

@@ -53,7 +53,7 @@ class Seated:
 async def seated(plan: LoadPlan, tls: BotTls | None = None) -> AsyncIterator[Seated]:
     """The bots of the plan, made ready, and let go at the end; TargetNotReady says which is not there, and why."""
     times = TimeControl(move_ms=plan.move_ms, bank_ms=0, max_strikes=_MOST_STRIKES)
-    deadlines = Deadlines(asyncio.get_running_loop())
+    deadlines = Deadlines(asyncio.get_running_loop(), time.monotonic)
     ids = Ids(int(time.time()))
     async with AsyncExitStack() as parts:
         parts.callback(deadlines.close)

@@ -12,8 +12,12 @@ from wakeng.services.errors import UnknownBot
 from wakeng.services.spec import SeatKind, SeatSpec, SpecError
 from wakeng.services.store import Store
 from wakeng.services.tournament.spec import TournamentSpec
-from wakeng.services.tournament.spec_file import parse_spec
+from wakeng.services.tournament.spec_file import BadSpec, parse_spec
 
+MOST_PARTS: Final = 64
+_PART: Final = r"""(?:"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'|(?<![A-Za-z0-9_-])[A-Za-z0-9_-]++)"""
+_LONG_KEY: Final = re.compile(rf"(?:{_PART}[ \t]*+\.[ \t]*+){{{MOST_PARTS}}}")
+"""A dotted key of so many parts: reading one takes time and memory by the square of them."""
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -38,8 +42,15 @@ async def read_tournament(
     BadSpec names field and line of what is wrong, a bot that there is not included; with `dial_in` off so is one that
     has to call the arena. NotAllowed if the policy forbids an address to who asks.
     """
+    if (found := _LONG_KEY.search(text)) is not None:
+        raise BadSpec("file", f"has a key of more than {MOST_PARTS} parts", text.count("\n", 0, found.start()) + 1)
     # Text from anywhere may take its time to read, and is read again where a bot must be complained of by its line.
-    spec = await asyncio.to_thread(parse_spec, text, drawn_seed=drawn_seed, check_bot=unknown_builtin)
+    try:
+        spec = await asyncio.to_thread(parse_spec, text, drawn_seed=drawn_seed, check_bot=unknown_builtin)
+    except SpecError:
+        raise
+    except ValueError as problem:  # A number of thousands of digits, which Python does not read.
+        raise BadSpec("file", f"is no TOML: {problem}", None) from None
     wrong: dict[SeatSpec, str] = {}
     for place, bot in enumerate(spec.bots):
         try:
