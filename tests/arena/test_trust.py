@@ -24,8 +24,14 @@ from wakeng.services.tokens import new_token
 from wakeng.v1 import match_pb2
 
 # What each may call. `nobody` shows no token.
-LOOK = "GetMatch ListMatches WatchMatch GetHandRecord ListHandRecords ServerReflectionInfo"
-MANAGE = "CreateMatch CancelMatch RegisterBot GetBot ListBots DeleteBot CheckBot"
+LOOK = (
+    "GetMatch ListMatches WatchMatch GetHandRecord ListHandRecords "
+    "GetTournament ListTournaments WatchTournament GetStandings ServerReflectionInfo"
+)
+MANAGE = (
+    "CreateMatch CancelMatch CreateTournament PauseTournament ResumeTournament CancelTournament "
+    "RegisterBot GetBot ListBots DeleteBot CheckBot"
+)
 MAY = {
     "nobody": LOOK.split(),
     "viewer": LOOK.split(),
@@ -304,7 +310,7 @@ def test_what_is_no_certificate_is_said_to_be_none(tmp_path: Path, authority: Au
         (one.cert, tmp_path / "nothing", None),
         (one.cert, one.key, tmp_path / "nothing"),
     ):
-        with pytest.raises(TlsError, match=r"\.pem"):
+        with pytest.raises(TlsError, match=r"\.pem|nothing"):
             server_credentials(cert, key, ca)
 
 

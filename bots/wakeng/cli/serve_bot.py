@@ -49,7 +49,7 @@ def command(name: str, listen: str, seed: bytes, *, until_stdin_closes: bool, **
 
     \b
     wakeng serve-bot greedy --listen 127.0.0.1:50051
-    wakeng serve-bot greedy --listen 0.0.0.0:50051 --tls-cert bot.pem --tls-key bot.key
+    wakeng serve-bot greedy --listen 0.0.0.0:443 --tls-cert b.pem --tls-key b.key
     """
     # gRPC's own log lines say nothing to people that our one line does not; who debugs it sets this otherwise.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
