@@ -244,6 +244,10 @@ class Match:
         """The seat of the bot there."""
         return self._run.chairs[place].seat
 
+    async def in_full_swing(self) -> None:
+        """Return once every table is in play: a bot gets more of them as it goes."""
+        await self.until(lambda: len(self.moments.tables) == TABLES)
+
     async def decisions(self, more: int) -> None:
         """Return after so many more decisions."""
         enough = self.moments.decisions + more
