@@ -32,7 +32,7 @@ PATIENCE: Final = TimeControl(move_ms=60_000, bank_ms=0, ready_ms=30_000, reconn
 """Budgets that no test comes near: a fault under them is one by mistake."""
 WAYS: Final = ("stream", "unary", "joined")
 """How a bot may be with an arena."""
-_WITHIN: Final = 60.0
+_WITHIN: Final = 20.0
 _BACKOFF: Final = Backoff(first=0.02, longest=0.05)
 
 

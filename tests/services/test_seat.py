@@ -587,3 +587,18 @@ async def test_after_the_close_nobody_is_called_back() -> None:
     await scene.seat.close()
     await asyncio.sleep(10)
     assert not player.faults and not player.answers
+
+
+@in_virtual_time
+async def test_an_error_of_the_arenas_own_at_a_seat_voids_what_waits_there_and_leaves_nothing_hanging(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scene = await Scene(most=1).start()
+
+    def fail(_: int) -> bool:
+        raise RuntimeError("oh")
+
+    monkeypatch.setattr(scene.wire, "may_send", fail)
+    players = await scene.ask(3)
+    assert [player.voids for player in players] == [["RuntimeError: oh"]] * 3
+    assert scene.seat.idle

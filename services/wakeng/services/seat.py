@@ -264,6 +264,22 @@ class Seat:
 
     def _flush(self) -> None:
         """Send what may go; the rest waits for answers."""
+        try:
+            self._send_some()
+        except Exception as error:
+            self.broke(error)
+
+    def broke(self, error: Exception) -> None:
+        """An error of the arena's own at this seat: every hand that waits here is void, so that none waits forever."""
+        waiting = [*self._pending, *self._outstanding.values()]
+        self._pending.clear()
+        self._owed.clear()
+        self._outstanding.clear()
+        self._drop_batches()
+        for question in waiting:
+            question.asker.voided(f"{type(error).__name__}: {error}")
+
+    def _send_some(self) -> None:
         self._flush_due = False
         self._window_full = False
         if not self._up:

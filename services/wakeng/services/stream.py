@@ -98,6 +98,10 @@ class StreamTransport(PackedTransport):
         except Flood:
             stream.abandon()
             return CallError(Trouble.FLOOD, "more than twice the messages it was asked for")
+        except Exception as error:
+            self.seat.broke(error)
+            stream.abandon()
+            return CallError(Trouble.NETWORK, "the arena failed at a message")
         return CallError(Trouble.NETWORK, "the bot ended the stream")
 
     def _ended(self, trouble: CallError) -> None:

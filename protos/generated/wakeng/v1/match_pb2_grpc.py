@@ -120,14 +120,16 @@ class MatchServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def GetHandRecord(self, request, context):
-        """Returns the record of one finished hand; NOT_FOUND before it is finished.
+        """Returns the record of one finished hand, of a match or, by a tournament's id, of a tournament; NOT_FOUND before it is
+        finished, PERMISSION_DENIED while it is private.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListHandRecords(self, request, context):
-        """Streams the records of a match's finished hands in the order of hand_index, and ends; it does not wait for more.
+        """Streams the records of a match's or tournament's finished hands in the order of hand_index, and ends; it does not
+        wait for more. Of a tournament that goes on, hands of blocks that are not complete are left out, but for admins.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

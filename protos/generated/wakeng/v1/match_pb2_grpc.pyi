@@ -52,9 +52,13 @@ class MatchServiceStub:
     of a final state; UNAVAILABLE where the match does not go on in this arena now. Hands of a duplicate block are told only once the block is complete.
     """
     GetHandRecord: _grpc.UnaryUnaryMultiCallable[_match_pb2.GetHandRecordRequest, _match_pb2.GetHandRecordResponse]
-    """Returns the record of one finished hand; NOT_FOUND before it is finished."""
+    """Returns the record of one finished hand, of a match or, by a tournament's id, of a tournament; NOT_FOUND before it is
+    finished, PERMISSION_DENIED while it is private.
+    """
     ListHandRecords: _grpc.UnaryStreamMultiCallable[_match_pb2.ListHandRecordsRequest, _match_pb2.ListHandRecordsResponse]
-    """Streams the records of a match's finished hands in the order of hand_index, and ends; it does not wait for more."""
+    """Streams the records of a match's or tournament's finished hands in the order of hand_index, and ends; it does not
+    wait for more. Of a tournament that goes on, hands of blocks that are not complete are left out, but for admins.
+    """
 
 @_typing.type_check_only
 class MatchServiceAsyncStub(MatchServiceStub):
@@ -80,9 +84,13 @@ class MatchServiceAsyncStub(MatchServiceStub):
     of a final state; UNAVAILABLE where the match does not go on in this arena now. Hands of a duplicate block are told only once the block is complete.
     """
     GetHandRecord: _aio.UnaryUnaryMultiCallable[_match_pb2.GetHandRecordRequest, _match_pb2.GetHandRecordResponse]  # type: ignore[assignment]
-    """Returns the record of one finished hand; NOT_FOUND before it is finished."""
+    """Returns the record of one finished hand, of a match or, by a tournament's id, of a tournament; NOT_FOUND before it is
+    finished, PERMISSION_DENIED while it is private.
+    """
     ListHandRecords: _aio.UnaryStreamMultiCallable[_match_pb2.ListHandRecordsRequest, _match_pb2.ListHandRecordsResponse]  # type: ignore[assignment]
-    """Streams the records of a match's finished hands in the order of hand_index, and ends; it does not wait for more."""
+    """Streams the records of a match's or tournament's finished hands in the order of hand_index, and ends; it does not
+    wait for more. Of a tournament that goes on, hands of blocks that are not complete are left out, but for admins.
+    """
 
 class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
     """Matches: sequences of hands by the same seats.
@@ -141,7 +149,9 @@ class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _match_pb2.GetHandRecordRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_match_pb2.GetHandRecordResponse, _abc.Awaitable[_match_pb2.GetHandRecordResponse]]:
-        """Returns the record of one finished hand; NOT_FOUND before it is finished."""
+        """Returns the record of one finished hand, of a match or, by a tournament's id, of a tournament; NOT_FOUND before it is
+        finished, PERMISSION_DENIED while it is private.
+        """
 
     @_abc_1.abstractmethod
     def ListHandRecords(
@@ -149,6 +159,8 @@ class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _match_pb2.ListHandRecordsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_match_pb2.ListHandRecordsResponse], _abc.AsyncIterator[_match_pb2.ListHandRecordsResponse]]:
-        """Streams the records of a match's finished hands in the order of hand_index, and ends; it does not wait for more."""
+        """Streams the records of a match's or tournament's finished hands in the order of hand_index, and ends; it does not
+        wait for more. Of a tournament that goes on, hands of blocks that are not complete are left out, but for admins.
+        """
 
 def add_MatchServiceServicer_to_server(servicer: MatchServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -130,8 +130,10 @@ class TournamentRunner:
         now = self._loop.time()
         waits = False
         for bot in dict.fromkeys(turn.hand.bots):
-            if self._chairs[bot].circuit.dealt_in:
+            circuit = self._chairs[bot].circuit
+            if circuit.state is State.CLOSED:  # A trial alone does not renew anybody's patience.
                 self._absent.pop(bot, None)
+            if circuit.dealt_in:
                 continue
             due = self._absent.setdefault(bot, now) + PATIENCE_S
             if now < due:
