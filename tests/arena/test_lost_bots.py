@@ -35,7 +35,7 @@ def kill(bot: BotProcess, dead: asyncio.Event | None = None) -> None:
 
 
 async def test_a_bot_killed_in_the_middle_of_a_hand_loses_its_hands_and_the_match_ends(tmp_path: Path) -> None:
-    times: dict[str, Any] = {"move_ms": 200, "bank_ms": 0, "reconnect_ms": 200, "ready_ms": 300}
+    times: dict[str, Any] = {"move_ms": 200, "bank_ms": 0, "reconnect_ms": 200, "ready_ms": 30_000}
     with bots(streaming("lowest", 1)) as (victim,):
         async with playing(tmp_path) as arena:
             told = at_decision(DEATH, lambda: kill(victim))

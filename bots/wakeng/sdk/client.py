@@ -74,10 +74,31 @@ class PlayStream:
     def __init__(self, call: "grpc.aio.StreamStreamCall[bytes, bytes]") -> None:
         self._call = call
         self._abandoned = False
+        self._connected = False
 
     async def write(self, message: bytes) -> None:
         """Hand one encoded PlayRequest to the transport; if the stream is over, that is for the reader to learn."""
-        await hand_over(self._call, message)
+        if not self._connected:
+            await self._connect()
+        if self._call.done():
+            return
+        try:
+            await hand_over(self._call, message)
+        except asyncio.CancelledError:
+            self._given_up()
+            raise
+
+    async def _connect(self) -> None:
+        """Wait until the call is under way or over; grpc.aio's own wait never ends where a call is given up before."""
+        over = asyncio.Event()
+        self._call.add_done_callback(lambda _: over.set())
+        ended = asyncio.ensure_future(over.wait())
+        connecting = asyncio.ensure_future(self._call.wait_for_connection())
+        await asyncio.wait({connecting, ended}, return_when=asyncio.FIRST_COMPLETED)
+        ended.cancel()
+        connecting.cancel()
+        await asyncio.gather(connecting, return_exceptions=True)
+        self._connected = True
 
     async def read(self) -> bytes | None:
         """The next encoded PlayResponse, None at the end of the stream; CallError says how else it ended."""
@@ -86,10 +107,15 @@ class PlayStream:
         except grpc.aio.AioRpcError as error:
             raise classify(error) from None
         except asyncio.CancelledError:
-            if self._abandoned and not _cancelling():
-                raise CallError(Trouble.NETWORK, "the stream was given up") from None
+            self._given_up()
             raise
         return None if message is grpc.aio.EOF else bytes(message)
+
+    def _given_up(self) -> None:
+        """CallError where a cancellation is that of the abandoned call, and not of the task that waits for it."""
+        task = asyncio.current_task()
+        if self._abandoned and (task is None or not task.cancelling()):
+            raise CallError(Trouble.NETWORK, "the stream was given up") from None
 
     async def finish(self) -> None:
         """Say that nothing more will be asked."""
@@ -102,12 +128,6 @@ class PlayStream:
         """End the call, whatever the bot does."""
         self._abandoned = True
         self._call.cancel()
-
-
-def _cancelling() -> bool:
-    """Whether it is this task that is cancelled, and not a call it waits for."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 class BotClient:
