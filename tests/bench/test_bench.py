@@ -84,3 +84,10 @@ def test_the_store_is_compared_with_a_transaction_for_each_hand(tmp_path: Path) 
 
 def test_a_table_at_its_first_question_takes_up_some_memory() -> None:
     assert tables.measure_idle(2) >= 0
+
+
+def test_fairness_tells_what_a_slow_bot_costs_the_others(tmp_path: Path) -> None:
+    found, text = bench("fairness", tmp_path)
+    numbers(found["fairness"], "hands_per_s", "hands_per_s_beside_slow", "fall")
+    assert (found["fairness"]["hands"], found["fairness"]["slower"]) == (60, 50)
+    assert "one of them 50 times slower" in text

@@ -46,6 +46,12 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "loop_lag_p99_ms": "ms, p99",
         "loop_lag_most_ms": "ms, most",
     },
+    "fairness": {
+        "hands": "hands a run",
+        "hands_per_s": "hands/s, bots alike",
+        "hands_per_s_beside_slow": "hands/s, one of them 50 times slower",
+        "fall": "share lost",
+    },
 }
 """By section and member: its name for people, in the order they are told."""
 _HINTS: Final = {

@@ -28,6 +28,7 @@ def command() -> None:
     wakeng bench engine --json engine.json
     wakeng bench arena
     wakeng bench store
+    wakeng bench fairness
 
     A ratio is the median over the rounds of a run, and says more than the figures, which drift with the machine. Let
     nothing else run meanwhile.
@@ -85,6 +86,20 @@ def store(*, json_file: Path | None, quick: bool) -> None:
 
     async def work(say: Say) -> Mapping[str, Any]:
         return {"store": await bench_store(effort, say)}
+
+    _run(work, json_file)
+
+
+@command.command("fairness", short_help="What one slow bot costs the others.")
+@_options
+def fairness(*, json_file: Path | None, quick: bool) -> None:
+    """Hands a second of a tournament with and without a bot that takes 50 times as long, in 2 minutes."""
+    from wakeng.services.bench.fairness import QUICK, Effort, bench_fairness
+
+    effort = QUICK if quick else Effort()
+
+    async def work(say: Say) -> Mapping[str, Any]:
+        return {"fairness": await bench_fairness(effort, say)}
 
     _run(work, json_file)
 
