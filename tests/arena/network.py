@@ -32,7 +32,7 @@ PATIENCE: Final = TimeControl(move_ms=60_000, bank_ms=0, ready_ms=30_000, reconn
 """Budgets that no test comes near: a fault under them is one by mistake."""
 WAYS: Final = ("stream", "unary", "joined")
 """How a bot may be with an arena."""
-_WITHIN: Final = 20.0
+_WITHIN: Final = 60.0
 _BACKOFF: Final = Backoff(first=0.02, longest=0.05)
 
 
@@ -255,10 +255,27 @@ class Match:
 
     async def until(self, so: Callable[[], bool]) -> None:
         """Return once it is so; the match must not end, or fail, before."""
-        await self._network.pulse.until(lambda: self._playing.done() or so())
+        try:
+            await self._network.pulse.until(lambda: self._playing.done() or so())
+        except TimeoutError:
+            raise AssertionError(f"it never came to that; {self._told()}") from None
         if self._playing.done():
             self._playing.result()
             assert so(), "the match is over, and it did not come to that"
+
+    def _told(self) -> str:
+        """How things are, for who wonders why a test waits."""
+        told = [f"{len(self.moments.tables)} tables at {Counter(table.seat for table in self.moments.tables)}"]
+        for place, distant in enumerate(self._network.distant):
+            seat, answers = self.seat(place), distant.answers
+            asked = {q.id: (answers.asked[q.id], q.tries, q.lost_at, q.sent_before_loss) for q in seat.outstanding()}
+            unheard = {question: how for question, how in asked.items() if question not in answers.held}
+            told.append(
+                f"seat {place} {'up' if seat.up else 'down'}, {distant.proxy.standing} of {distant.proxy.accepted} "
+                f"connections, owes {len(asked)}, holds {len(answers.held)}; not held (asked, tries, lost): {unheard}; "
+                f"{[(batch.in_flight, len(batch.open)) for batch in seat._batches]} {seat._window.limit} {len(seat._pending)}"
+            )
+        return "; ".join(told)
 
     async def records(self) -> list[dict[str, Any]]:
         """The records once the match is over: one of each hand, and each is true."""

@@ -117,7 +117,7 @@ async def test_a_delay_beyond_the_budget_is_a_deadline_of_the_distant_bot(tmp_pa
     async with network(tmp_path, [way]) as net:
         (distant,) = net.distant
         match = net.match(hands=HANDS, time=SHORT)
-        await match.in_full_swing()
+        await match.decisions(300)
         distant.proxy.delay = 1.0
         records = await match.records()
         assert faults(records).keys() == {(0, "DEADLINE")}
@@ -128,7 +128,7 @@ async def test_a_network_that_stalls_is_a_deadline_of_the_distant_bot(tmp_path: 
     async with network(tmp_path, [way]) as net:
         (distant,) = net.distant
         match = net.match(hands=HANDS, time=SHORT)
-        await match.in_full_swing()
+        await match.decisions(300)
         distant.proxy.stall()
         records = await match.records()
         assert faults(records).keys() == {(0, "DEADLINE")}

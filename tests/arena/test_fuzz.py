@@ -25,8 +25,8 @@ HELLO_JOIN = gateway_pb2.JoinRequest(hello=HELLO).SerializeToString()
 
 
 def examples(few: int) -> settings:
-    """So many examples; fifty times as many by `--hypothesis-profile=soak`."""
-    many = 50 if settings.get_current_profile_name() == "soak" else 1
+    """So many examples; twelve times as many by `--hypothesis-profile=soak`."""
+    many = 12 if settings.get_current_profile_name() == "soak" else 1
     return settings(max_examples=few * many, suppress_health_check=list(HealthCheck))
 
 

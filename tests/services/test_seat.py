@@ -590,15 +590,9 @@ async def test_after_the_close_nobody_is_called_back() -> None:
 
 
 @in_virtual_time
-async def test_an_error_of_the_arenas_own_at_a_seat_voids_what_waits_there_and_leaves_nothing_hanging(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_an_error_of_the_arenas_own_voids_what_waits_at_the_seat() -> None:
     scene = await Scene(most=1).start()
-
-    def fail(_: int) -> bool:
-        raise RuntimeError("oh")
-
-    monkeypatch.setattr(scene.wire, "may_send", fail)
+    scene.wire.messages = None  # type: ignore[assignment]  # Comparing with it raises.
     players = await scene.ask(3)
-    assert [player.voids for player in players] == [["RuntimeError: oh"]] * 3
+    assert [len(player.voids) for player in players] == [1] * 3
     assert scene.seat.idle
