@@ -273,7 +273,7 @@ class Match:
             told.append(
                 f"seat {place} {'up' if seat.up else 'down'}, {distant.proxy.standing} of {distant.proxy.accepted} "
                 f"connections, owes {len(asked)}, holds {len(answers.held)}; not held (asked, tries, lost): {unheard}; "
-                f"{[(batch.in_flight, len(batch.open)) for batch in seat._batches]} {seat._window.limit} {len(seat._pending)}"
+                f"window {seat.window.limit}"
             )
         return "; ".join(told)
 
