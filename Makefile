@@ -36,8 +36,9 @@ test: setup check ## run every check, then the tests
 	$(BIN)/pytest -n 2 --dist worksteal
 
 .PHONY: soak
-soak: setup ## run the slow tests, which `make test` leaves out
+soak: setup ## run the slow tests, which `make test` leaves out; before a release with WAKENG_SOAK_SECONDS=3600
 	$(BIN)/pytest -m slow
+	$(BIN)/pytest --hypothesis-profile=soak tests/arena/test_fuzz.py
 
 .PHONY: bench
 bench: setup ## measure engine, arena and store on this machine, in 6 minutes; let nothing else run
