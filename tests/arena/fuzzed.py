@@ -24,7 +24,7 @@ from wakeng.v1 import match_pb2, registry_pb2, rules_pb2
 
 T = TypeVar("T")
 
-SERVICES: Final = ("wakeng.v1.MatchService", "wakeng.v1.BotRegistryService")
+SERVICES: Final = ("wakeng.v1.MatchService", "wakeng.v1.BotRegistryService", "wakeng.v1.TournamentService")
 WORDS: Final = "xian four_feature greedy 127.0.0.1:1 localhost:1 unix:/x 8.8.8.8:53 [::1]:1 m1 mine standard".split()
 MOST_GROWTH: Final = 96 << 20
 """Bytes by which the process may grow under all that."""
@@ -138,6 +138,24 @@ class Fuzzed:
             hands=6,
             tables=3,
             time_control=rules_pb2.TimeControl(move_ms=500, bank_ms=0, ready_ms=500, reconnect_ms=200, max_strikes=2),
+        )
+
+    def tournament(self) -> str:
+        """The spec of a good one, for one that is soon over."""
+        bots = ", ".join(f'{{name = "{name}", bot = "{self.honest}"}}' for name in "abc")
+        return "\n".join(
+            (
+                'name = "fuzz"',
+                'rules = "xian"',
+                'format = "all"',
+                "blocks = 2",
+                f"bots = [{bots}]",
+                "[time_control]",
+                "move_ms = 500",
+                "ready_ms = 500",
+                "[fault_policy]",
+                "max_strikes = 2",
+            )
         )
 
     async def registered(self) -> tuple[str, str]:

@@ -26,6 +26,11 @@ HOSTILE: Final = (
     "A" * 201,
     "9" * 5_000,
 )
+TOML: Final = (
+    *("[", "]", "{", "}", '"', "=", ".", "\n", "#", "-1", "1e400", "nan", "true", "1979-05-27", "[options]\n"),
+    *("[" * 3_000, "{a=" * 3_000, "a." * 3_000, "9" * 5_000),
+)
+"""What means something in a spec."""
 _NOT_UTF8: Final = b"\xff\xfe\xc3\x28"
 _RANGES: Final = {
     FieldDescriptor.CPPTYPE_INT32: (-(2**31), 2**31 - 1),
@@ -80,6 +85,20 @@ def _value(field: FieldDescriptor, words: Sequence[str]) -> st.SearchStrategy[An
         return st.booleans()
     assert field.cpp_type == FieldDescriptor.CPPTYPE_STRING, field.full_name
     return st.binary(max_size=100) if field.type == FieldDescriptor.TYPE_BYTES else texts(words)
+
+
+def edited(good: str) -> st.SearchStrategy[str]:
+    """A text with a few of its characters gone and others in their place."""
+    edit = st.tuples(
+        st.integers(0, len(good)), st.integers(0, 6), st.one_of(st.text(max_size=6), st.sampled_from(TOML))
+    )
+    return st.lists(edit, min_size=1, max_size=4).map(lambda edits: _edit(good, edits))
+
+
+def _edit(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
+    for place, gone, instead in edits:
+        text = text[:place] + instead + text[place + gone :]
+    return text
 
 
 # Bytes ---------------------------------------------------------------------------------------------------------------

@@ -7,19 +7,32 @@ from typing import Any
 
 import pytest
 from google.protobuf.message import Message
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.arena.babble import HELLO, Word, babble_joined, babbling, words
 from tests.arena.fuzzed import Fuzzed, fuzzed, methods
-from tests.arena.fuzzing import PREFACE, messages, nearly, noise, not_utf8, spoiled
+from tests.arena.fuzzing import PREFACE, edited, messages, nearly, noise, not_utf8, spoiled
 from tests.arena.network import faults
 from tests.arena.serving import refusal
-from wakeng.v1 import bot_pb2, gateway_pb2, match_pb2
+from wakeng.v1 import bot_pb2, gateway_pb2, match_pb2, tournament_pb2
 
 METHODS = methods()
 ARENAS_OWN = {"INTERNAL", "UNKNOWN", "DATA_LOSS"}
 """Statuses by which the arena would own that it has failed itself."""
+MAKES: dict[str, tuple[Any, str, Any]] = {
+    "CreateMatch": (
+        match_pb2.CreateMatchResponse,
+        "/wakeng.v1.MatchService/CancelMatch",
+        lambda name: match_pb2.CancelMatchRequest(match_id=name),
+    ),
+    "CreateTournament": (
+        tournament_pb2.CreateTournamentResponse,
+        "/wakeng.v1.TournamentService/CancelTournament",
+        lambda name: tournament_pb2.CancelTournamentRequest(tournament_id=name),
+    ),
+}
+"""What is begun by a call, and how it is ended, so that it takes nobody's time."""
 HELLO_BYTES = HELLO.SerializeToString()
 HELLO_JOIN = gateway_pb2.JoinRequest(hello=HELLO).SerializeToString()
 
@@ -52,9 +65,12 @@ async def hold_request(arena: Fuzzed, path: str, raw: bytes) -> None:
     method = METHODS[path]
     came, answers = await arena.call(path, method, raw)
     assert came.code == "OK" or (came.reason and came.code not in ARENAS_OWN), came
-    if method.name == "CreateMatch" and answers:
-        made = match_pb2.CreateMatchResponse.FromString(answers[0]).match
-        await arena.client(arena.client.matches.CancelMatch, match_pb2.CancelMatchRequest(match_id=made.match_id))
+    if method.name in MAKES and answers:
+        made, cancel, request = MAKES[method.name]
+        answer = made.FromString(answers[0])
+        name = answer.match.match_id if method.name == "CreateMatch" else answer.tournament.tournament_id
+        _, ended = await arena.call(cancel, METHODS[cancel], request(name).SerializeToString())
+        assert ended
 
 
 @pytest.mark.parametrize("path", METHODS)
@@ -78,6 +94,21 @@ def test_a_match_that_is_nearly_as_it_should_be_is_made_or_refused(arena: Fuzzed
         if request.request_id == good.request_id:
             request.request_id += f".{next(arena.names)}"  # Else it would be known, and not looked at.
         arena.run(hold_request(arena, "/wakeng.v1.MatchService/CreateMatch", request.SerializeToString()))
+
+    hold()
+
+
+def test_a_tournament_that_is_nearly_as_it_should_be_is_made_or_refused(arena: Fuzzed) -> None:
+    good = arena.tournament()
+
+    @examples(60)
+    @given(spec=edited(good))
+    @example(spec=good)
+    @example(spec="blocks = " + "9" * 5_000)
+    @example(spec="blocks = " + "[" * 5_000)
+    def hold(spec: str) -> None:
+        request = tournament_pb2.CreateTournamentRequest(request_id=f"t{next(arena.names)}", spec=spec)
+        arena.run(hold_request(arena, "/wakeng.v1.TournamentService/CreateTournament", request.SerializeToString()))
 
     hold()
 

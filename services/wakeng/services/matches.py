@@ -178,7 +178,8 @@ class Matches(match_pb2_grpc.MatchServiceServicer):
         """A match's public events, those of the past first, to its end; UNAVAILABLE where it does not go on here."""
         match = await self._match(request.match_id, context)
         running = self._running.get(match.match_id)
-        feed = running.feed if running is not None else await self._past(match)
+        # Where it is not in play it may have ended since it was looked up, so it is looked up again.
+        feed = running.feed if running is not None else await self._past(await self._match(match.match_id, context))
         try:
             async for event in feed.follow(max(0, request.after_sequence)):
                 yield match_pb2.WatchMatchResponse(event=event)
