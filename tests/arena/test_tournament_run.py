@@ -8,11 +8,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.arena.hosts import Host
 from tests.arena.playing import Playing, playing
 from tests.arena.test_tournament_service import BLOCKS, Holder, three
-from wakeng.engine import verify
+from tests.arena.tournaments import CALM, spec
+from wakeng.engine import Fault, verify
 from wakeng.sdk import start
 from wakeng.services.store import MatchState
+from wakeng.services.table import Decided, Table
 from wakeng.services.tournament.run import Stored, TournamentRun, create, get, standings_now
 from wakeng.services.tournament.spec_file import parse_spec
 from wakeng.services.tournament.statistics import Standings
@@ -46,8 +49,7 @@ async def held(folder: Path, *, hands: int) -> AsyncIterator[Held]:
     """A tournament of one bot in all seats, hand after hand, held up after so many of the bot's."""
     holder = Holder(hands)
     async with await start(holder) as bot, playing(folder) as here:
-        spec = parse_spec(three(bot), drawn_seed=bytes(32))
-        tournament, _ = await create(here.arena.store, "t", spec)
+        tournament, _ = await create(here.arena.store, "t", parse_spec(three(bot), drawn_seed=bytes(32)))
         run = TournamentRun(here.arena, tournament)
         task = asyncio.create_task(run.play())
         await holder.reached.wait()
@@ -79,6 +81,50 @@ async def test_metrics_tell_how_a_tournament_goes(tmp_path: Path) -> None:
         await it.playing
         assert it.metric("tournament_hands_recorded", **of) is None
         assert it.metric("tables_running") == 0
+
+
+class Count:
+    """Counts the hands that end, and says when there are so many."""
+
+    def __init__(self, hands: int) -> None:
+        self.reached = asyncio.Event()
+        self.bots: list[str] = []
+        self._hands = hands
+
+    def hand_started(self, table: Table) -> None:
+        pass
+
+    def decided(self, table: Table, decided: Decided) -> None:
+        pass
+
+    def faulted(self, table: Table, seat: int, fault: Fault) -> None:
+        pass
+
+    def hand_voided(self, table: Table, reason: str) -> None:
+        pass
+
+    def hand_ended(self, table: Table) -> None:
+        self.bots += [name.bot for name in table.spec.names]
+        self._hands -= 1
+        if not self._hands:
+            self.reached.set()
+
+
+async def test_hands_that_wait_for_one_bot_take_nobody_elses_tables(tmp_path: Path) -> None:
+    """Four tables, and nine of twelve blocks wait for a bot that does not answer: the other three are played."""
+    host, count = Host(decisions=0), Count(hands=9)
+    others = [f'{{ name = "{name}", builtin = "lowest" }}' for name in "abc"]
+    async with await start(host) as bot, playing(tmp_path) as here:
+        text = spec(f'{{ name = "host", address = "{bot.address}" }}', *others, lines=(CALM,), blocks=12, tables=4)
+        tournament, _ = await create(here.arena.store, "t", parse_spec(text, drawn_seed=bytes(32)))
+        run = TournamentRun(here.arena, tournament, in_process=True, watchers=[count])
+        task = asyncio.create_task(run.play())
+        async with asyncio.timeout(60):
+            await count.reached.wait()
+        assert "host" not in count.bots
+        host.open.set()
+        await task
+    assert count.bots.count("host") == 27
 
 
 async def test_a_void_hand_is_played_again_and_counted_over_a_restart(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ start has twice as many after each round.
 from typing import Final
 
 DEFAULT_MAX_TABLES: Final = 1_024
-START: Final = 16
+START: Final = 256
 """Hands in play with a bot that has not played one to its end yet."""
 
 

@@ -182,8 +182,6 @@ class Seat:
         self._over: OrderedDict[int, None] = OrderedDict()
         """Ids that were answered or given up, oldest first: another answer to one of them is late, not stale."""
         self._flush_due = False
-        self._window_full = False
-        """Whether the window, at the last look, kept questions waiting."""
         self._up = True
 
     async def make_ready(self, rules: RuleSet, time_control: TimeControl) -> None:
@@ -240,6 +238,11 @@ class Seat:
         """Whether nothing is asked of the bot at present."""
         return not self._outstanding
 
+    @property
+    def waiting(self) -> int:
+        """Hands that wait for the bot: what it was asked, and what it is still to be asked."""
+        return len(self._outstanding) + len(self._pending)
+
     def hand_started(self, table: Table, seat: int) -> None:
         """Tell the bot that a hand begins."""
         if self._transport is not None:
@@ -281,7 +284,6 @@ class Seat:
 
     def _send_some(self) -> None:
         self._flush_due = False
-        self._window_full = False
         if not self._up:
             self._wait_for_connection()
             return
@@ -289,7 +291,6 @@ class Seat:
         while (self._owed or self._pending) and transport and transport.may_send(self._in_flight()):
             asked = len(self._outstanding) - sum(map(self.owes, self._owed))
             room = min(self.window.limit - asked, MOST_PER_MESSAGE)
-            self._window_full = room < len(self._owed) + len(self._pending)
             if room <= 0:
                 return
             if self._owed:
@@ -376,9 +377,8 @@ class Seat:
         """So many answers came in together."""
         if self._fastest < math.inf:
             alone = count == 1 and not self._outstanding and self.window.limit == 1
-            self.window.answered(
-                count, fastest=self._fastest, slowest=self._slowest, alone=alone, full=self._window_full
-            )
+            full = bool(self._pending) and len(self._outstanding) + count >= self.window.limit
+            self.window.answered(count, fastest=self._fastest, slowest=self._slowest, alone=alone, full=full)
             self._fastest, self._slowest = math.inf, 0.0
         self._batches = [batch for batch in self._batches if batch.open]
         self._flush_soon()

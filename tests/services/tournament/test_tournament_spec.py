@@ -73,8 +73,8 @@ def test_all_line_ups_give_way_to_the_balanced_rule_where_they_are_too_many(
     assert chosen.format is Format.ALL
 
 
-def test_the_window_is_twice_the_tables() -> None:
-    assert spec(tables=7).blocks_beyond_prefix == 14
+def test_the_window_is_four_times_the_tables() -> None:
+    assert spec(tables=7).blocks_beyond_prefix == 28
     assert spec(tables=7, window=3).blocks_beyond_prefix == 3
 
 
@@ -122,7 +122,7 @@ def test_a_ladder_may_be_without_end() -> None:
 def test_a_report_names_what_differs_from_the_defaults_and_nothing_else() -> None:
     assert spec().differing() == {}
     assert sprt().differing() == {}
-    assert spec(window=128).differing() == {}
+    assert spec(window=256).differing() == {}
     changed = spec(
         rules=tournament_rules("xian", {"bidding": "assigned"}),
         block=BlockKind.PERMUTATION,

@@ -2,8 +2,8 @@
 
 Five bots, all line-ups, in two runs of the same seed: in one the fifth takes as long as the rest for an answer, in the
 other fifty times as long. Both play the same hands, so what the others lose in hands a second is what the runs take
-longer. The bots are gRPC servers in this process and take any number of questions at once; an answer costs them time,
-not work.
+longer; the whole run's figure, with its beginning and its end, stands beside it. The bots are gRPC servers in this
+process and take any number of questions at once; an answer costs them time, not work.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from wakeng.engine import Fault
 from wakeng.sdk.bot import Bot
 from wakeng.sdk.decision import Decision
 from wakeng.sdk.server import start
@@ -24,6 +25,7 @@ from wakeng.services.journal import Journal
 from wakeng.services.metrics import Metrics
 from wakeng.services.spec import SeatSpec
 from wakeng.services.store import Store
+from wakeng.services.table import Decided, Table
 from wakeng.services.tournament.run import TournamentRun, create
 from wakeng.services.tournament.spec import Entrant, TournamentSpec, tournament_rules
 
@@ -37,11 +39,50 @@ class Effort:
     """How much to play."""
 
     rounds: int = 3
-    blocks: int = 1_000
+    blocks: int = 3_000
     tables: int = 256
 
 
 QUICK: Final = Effort(rounds=1, blocks=20, tables=16)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """Hands a second of one tournament."""
+
+    steady: float
+    """Between the first and the last eighth of its hands: while the bots' limits are found at the beginning, and while
+    the slow one's last hands are played out at the end, there is nothing else to do."""
+    whole: float
+
+
+class HandClock:
+    """Notes when each hand ended."""
+
+    def __init__(self) -> None:
+        self._ends: list[float] = []
+
+    def hand_started(self, table: Table) -> None:
+        """Nothing."""
+
+    def decided(self, table: Table, decided: Decided) -> None:
+        """Nothing."""
+
+    def faulted(self, table: Table, seat: int, fault: Fault) -> None:
+        """Nothing."""
+
+    def hand_ended(self, table: Table) -> None:
+        """Now."""
+        self._ends.append(time.perf_counter())
+
+    def hand_voided(self, table: Table, reason: str) -> None:
+        """Nothing."""
+
+    def steady(self) -> float:
+        """Hands a second in the middle of the run."""
+        edge = len(self._ends) // 8
+        first, last = self._ends[edge], self._ends[-1 - edge]
+        return (len(self._ends) - 1 - 2 * edge) / (last - first)
 
 
 class Late(Bot):
@@ -61,14 +102,15 @@ class Late(Bot):
 async def bench_fairness(effort: Effort, say: Say) -> dict[str, Any]:
     """The figures of the section `fairness`."""
 
-    async def level() -> float:
-        return await _hands_per_s(effort, QUICK_S)
+    async def level() -> Run:
+        return await _run(effort, QUICK_S)
 
-    async def slowed() -> float:
-        return await _hands_per_s(effort, QUICK_S * SLOWER)
+    async def slowed() -> Run:
+        return await _run(effort, QUICK_S * SLOWER)
 
     samples = await interleave({"level": level, "one slow bot": slowed}, rounds=effort.rounds, say=say)
-    without, beside = Figure.of(samples["level"]), Figure.of(samples["one slow bot"])
+    without, beside = (Figure.of(run.steady for run in samples[name]) for name in ("level", "one slow bot"))
+    whole = [Figure.of(run.whole for run in samples[name]) for name in ("one slow bot", "level")]
     kept = ratio(beside, without)
     return {
         "rounds": effort.rounds,
@@ -79,10 +121,11 @@ async def bench_fairness(effort: Effort, say: Say) -> dict[str, Any]:
         "hands_per_s_beside_slow": round(beside.median, 1),
         "fall": round(1 - kept.median, 3),
         "fall_range": [round(1 - end, 3) for end in reversed(kept.range)],
+        "fall_of_whole_run": round(1 - ratio(*whole).median, 3),
     }
 
 
-async def _hands_per_s(effort: Effort, last: float) -> float:
+async def _run(effort: Effort, last: float) -> Run:
     async with AsyncExitStack() as parts:
         folder = Path(parts.enter_context(TemporaryDirectory(prefix="wakeng-bench-")))
         bots = [await parts.enter_async_context(await start(Late(s))) for s in (*(QUICK_S,) * _OTHERS, last)]
@@ -99,6 +142,8 @@ async def _hands_per_s(effort: Effort, last: float) -> float:
             tables=effort.tables,
         )
         tournament, _ = await create(store, "fairness", spec)
+        clock = HandClock()
         began = time.perf_counter()
-        await TournamentRun(arena, tournament).play()
-        return spec.hands_per_block * effort.blocks / (time.perf_counter() - began)
+        await TournamentRun(arena, tournament, watchers=(clock,)).play()
+        whole = spec.hands_per_block * effort.blocks / (time.perf_counter() - began)
+        return Run(steady=clock.steady(), whole=whole)

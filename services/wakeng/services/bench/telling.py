@@ -51,6 +51,7 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "hands_per_s": "hands/s, bots alike",
         "hands_per_s_beside_slow": "hands/s, one of them 50 times slower",
         "fall": "share lost",
+        "fall_of_whole_run": "share lost, beginning and end of the run included",
     },
 }
 """By section and member: its name for people, in the order they are told."""

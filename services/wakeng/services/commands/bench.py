@@ -93,7 +93,7 @@ def store(*, json_file: Path | None, quick: bool) -> None:
 @command.command("fairness", short_help="What one slow bot costs the others.")
 @_options
 def fairness(*, json_file: Path | None, quick: bool) -> None:
-    """Hands a second of a tournament with and without a bot that takes 50 times as long, in 2 minutes."""
+    """Hands a second of a tournament with and without a bot that takes 50 times as long, in 4 minutes."""
     from wakeng.services.bench.fairness import QUICK, Effort, bench_fairness
 
     effort = QUICK if quick else Effort()

@@ -112,7 +112,7 @@ class TournamentRunner:
     def _begin_some(self) -> int:
         """Set the free tables, the oldest incomplete block first; how many hands were begun."""
         begun = 0
-        room = self.spec.tables - self.floor.running
+        room = self.spec.tables - self.floor.running + self._kept_waiting()
         for turn in self.progress.ready():
             if begun >= room or self._stopping:
                 break
@@ -124,6 +124,15 @@ class TournamentRunner:
             else:
                 self.progress.put_back(turn.block.index)
         return begun
+
+    def _kept_waiting(self) -> int:
+        """Hands that wait for a slow bot beyond its share of the tables; others are played in their place meanwhile.
+
+        A hand that waits takes memory and nothing else. Counted in full, the hands of one slow bot would fill the
+        tables, and all the others would play at its pace. The window bounds how many can be set in their place.
+        """
+        share = -(-self.spec.tables // len(self.floor.chairs))
+        return sum(max(0, chair.seat.waiting - share) for chair in self.floor.chairs)
 
     def _must_wait(self, turn: Turn) -> bool:
         """Whether a bot of the hand is away, and not for too long yet."""

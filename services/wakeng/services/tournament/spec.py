@@ -66,7 +66,7 @@ class TournamentSpec:
     """Whether the hands of a block share its deal."""
     tables: int = DEFAULT_TABLES
     window: int | None = None
-    """Blocks beyond the completed prefix that may be begun; 2 x tables by default."""
+    """Blocks beyond the completed prefix that may be begun; 4 x tables by default."""
     time_control: TimeControl = _TIMES
     max_escapes: int = 3
     options: Options = _OPTIONS
@@ -143,7 +143,7 @@ class TournamentSpec:
     @property
     def blocks_beyond_prefix(self) -> int:
         """The window."""
-        return 2 * self.tables if self.window is None else self.window
+        return 4 * self.tables if self.window is None else self.window
 
     @property
     def challenger_numbers(self) -> tuple[int, ...]:
@@ -168,7 +168,7 @@ class TournamentSpec:
             "block": (self.block_kind.value, self._default_block.value),
             "bidding": (self.bidding.value, Bidding.AUCTION.value),
             "duplicate": (self.duplicate, True),
-            "window": (self.blocks_beyond_prefix, 2 * self.tables),
+            "window": (self.blocks_beyond_prefix, 4 * self.tables),
         }
         return {name: value for name, (value, default) in chosen.items() if value != default} | self.options.differing()
 
