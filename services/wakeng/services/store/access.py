@@ -1,17 +1,22 @@
 """How the parts of a store come at its database: readers at once, writers in turn, failures in our own words."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from typing import Any, Final
 
+from sqlalchemy import Row, Select
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from wakeng.services.errors import StoreError, UnknownMatch
 from wakeng.services.store.database import WRITES
+from wakeng.services.store.units import T, Work, to_its_end, transaction
 
 MOST_A_PAGE: Final = 1000
+
+Found = Row[*tuple[Any, ...]]
+"""A row of any shape."""
 
 
 class Access:
@@ -26,19 +31,25 @@ class Access:
         # SQLite has one writer at a time; those of this process queue here, in order, not at the file's lock.
         self._turn: AbstractAsyncContextManager[Any] = asyncio.Lock() if self.dialect == "sqlite" else nullcontext()
 
-    @asynccontextmanager
-    async def read(self) -> AsyncIterator[AsyncConnection]:
-        """A connection to read by."""
+    async def read(self, work: Work[T]) -> T:
+        """What `work` makes of one state of the database."""
         with _failures_told():
-            async with self.engine.connect() as connection:
-                yield connection
+            return await to_its_end(transaction(self.engine, work))
 
-    @asynccontextmanager
-    async def write(self) -> AsyncIterator[AsyncConnection]:
-        """A transaction: all of it is done, or on an error nothing."""
+    async def write(self, work: Work[T]) -> T:
+        """What `work` gives back; all that it writes is done, or on an error nothing."""
         with _failures_told():
-            async with self._turn, self._writing.begin() as connection:
-                yield connection
+            async with self._turn:
+                # A caller who is cancelled while he queues has begun nothing, and leaves at once.
+                return await to_its_end(transaction(self._writing, work))
+
+    async def rows(self, query: Select[*tuple[Any, ...]]) -> Sequence[Found]:
+        """What one question finds."""
+
+        async def ask(connection: AsyncConnection) -> Sequence[Found]:
+            return (await connection.execute(query)).all()
+
+        return await self.read(ask)
 
 
 @contextmanager

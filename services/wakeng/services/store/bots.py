@@ -3,14 +3,14 @@
 import re
 from base64 import b64decode, urlsafe_b64encode
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import ColumnElement, Select, delete, select, true, update
+from sqlalchemy import ColumnElement, delete, select, true, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from wakeng.services.errors import BadPageToken, BotExists, UnknownBot
 from wakeng.services.plaintext import plain_text
-from wakeng.services.store.access import MOST_A_PAGE, Access
+from wakeng.services.store.access import MOST_A_PAGE, Access, Found
 from wakeng.services.store.tables import bots
 from wakeng.services.store.tokens import Role, StoredToken, add_tokens, has_author_token
 from wakeng.services.store.upserts import insert_new
@@ -75,8 +75,9 @@ class BotRows:
         The owner's token is kept only if he has none yet; whether it was is the second of what comes back.
         """
         now = self._access.clock()
-        async with self._access.write() as connection:
-            row = {name: getattr(bot, name) for name in NewBot.__slots__} | {"created_us": now}
+        row = {name: getattr(bot, name) for name in NewBot.__slots__} | {"created_us": now}
+
+        async def add(connection: AsyncConnection) -> tuple[RegisteredBot, bool]:
             statement = insert_new(self._access.dialect, bots).returning(bots.c.name)
             if (await connection.execute(statement, row)).first() is None:
                 raise BotExists(f"name: {bot.name} is taken")
@@ -84,13 +85,13 @@ class BotRows:
             if owner_token_hash and not await has_author_token(connection, bot.owner):
                 own.append(StoredToken(owner_token_hash, Role.AUTHOR, bot.owner, None, now))
             await add_tokens(connection, own)
-            made = await _bot(connection, bot.name)
-        return made, any(token.role is Role.AUTHOR for token in own)
+            return await _bot(connection, bot.name), any(token.role is Role.AUTHOR for token in own)
+
+        return await self._access.write(add)
 
     async def get(self, name: str) -> RegisteredBot:
         """One bot; UnknownBot if there is none of that name."""
-        async with self._access.read() as connection:
-            return await _bot(connection, name)
+        return await self._access.read(lambda connection: _bot(connection, name))
 
     async def list(self, page_size: int = 50, page_token: str = "", *, owner: str | None = None) -> BotPage:
         """A page of 1 to 1,000 bots by name, all of them or one owner's; BadPageToken if no page gave that token."""
@@ -99,35 +100,38 @@ class BotRows:
         query = select(bots).where(of_owner).order_by(bots.c.name).limit(size + 1)
         if page_token:
             query = query.where(bots.c.name > _read_page_token(page_token))
-        async with self._access.read() as connection:
-            found = await _bots(connection, query)
+        found = tuple(map(_registered, await self._access.rows(query)))
         more = urlsafe_b64encode(found[size - 1].name.encode()).decode() if len(found) > size else ""
         return BotPage(found[:size], more)
 
     async def describe(self, name: str, *, version: str, author: str, url: str) -> None:
         """Keep what a bot said of itself, cut and made safe to show; of one that is not registered nothing."""
-        async with self._access.write() as connection:
-            said = {"version": version, "author": author, "url": url}
-            said = {name: plain_text(text)[:MOST_SAID] for name, text in said.items()}
-            await connection.execute(update(bots).where(bots.c.name == name).values(said))
+        said = {"version": version, "author": author, "url": url}
+        said = {name: plain_text(text)[:MOST_SAID] for name, text in said.items()}
+        statement = update(bots).where(bots.c.name == name).values(said)
+        await self._access.write(lambda connection: connection.execute(statement))
 
     async def delete(self, name: str) -> RegisteredBot:
         """Forget a bot and its token; UnknownBot if there is none of that name."""
-        async with self._access.write() as connection:
+
+        async def delete_it(connection: AsyncConnection) -> RegisteredBot:
             bot = await _bot(connection, name)
             await connection.execute(delete(bots).where(bots.c.name == name))
-        return bot
+            return bot
+
+        return await self._access.write(delete_it)
 
 
 async def _bot(connection: AsyncConnection, name: str) -> RegisteredBot:
-    found = await _bots(connection, select(bots).where(bots.c.name == name)) if NAME.fullmatch(name) else ()
-    if not found:
+    query = select(bots).where(bots.c.name == name)
+    row = (await connection.execute(query)).first() if NAME.fullmatch(name) else None
+    if row is None:
         raise UnknownBot(f"name: no bot {name[:80]!r} is registered")
-    return found[0]
+    return _registered(row)
 
 
-async def _bots(connection: AsyncConnection, query: Select[Any]) -> tuple[RegisteredBot, ...]:
-    return tuple(RegisteredBot(**row) for row in (await connection.execute(query)).mappings())
+def _registered(row: Found) -> RegisteredBot:
+    return RegisteredBot(**row._asdict())
 
 
 def _read_page_token(token: str) -> str:

@@ -9,11 +9,12 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from wakeng.services.errors import SchemaError
 from wakeng.services.store.database import WRITES, database_url, open_engine
 from wakeng.services.store.tables import metadata
+from wakeng.services.store.units import to_its_end, transaction
 
 
 def newest_schema() -> str:
@@ -25,17 +26,23 @@ def newest_schema() -> str:
 
 async def bring_up(engine: AsyncEngine, *, migrate: bool) -> None:
     """Sees to it that the database has the newest schema; SchemaError if it cannot, or may not, have it."""
-    # One that is to be changed is locked before it is looked at, so that of two openers one does it all.
-    async with engine.execution_options(**{WRITES: migrate}).begin() as connection:
+
+    async def bring(connection: AsyncConnection) -> None:
         await connection.run_sync(_bring_up, migrate=migrate)
+
+    # One that is to be changed is locked before it is looked at, so that of two openers one does it all.
+    await to_its_end(transaction(engine.execution_options(**{WRITES: migrate}), bring))
 
 
 async def downgrade(url: str, *, to: str) -> None:
     """Takes a database back to an older schema, `base` for none; what only newer ones can hold is lost."""
+
+    async def take_back(connection: AsyncConnection) -> None:
+        await connection.run_sync(lambda sync: command.downgrade(_config(sync), to))
+
     engine = await open_engine(database_url(url))
     try:
-        async with engine.execution_options(**{WRITES: True}).begin() as connection:
-            await connection.run_sync(lambda sync: command.downgrade(_config(sync), to))
+        await to_its_end(transaction(engine.execution_options(**{WRITES: True}), take_back))
     finally:
         await engine.dispose()
 

@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from wakeng.services.errors import MatchExists, NoStore, UnknownMatch
-from wakeng.services.store.access import MOST_A_PAGE, Access, reason
+from wakeng.services.store.access import MOST_A_PAGE, Access, Found, reason
 from wakeng.services.store.bots import BotRows
 from wakeng.services.store.database import database_url, open_engine
 from wakeng.services.store.rows import (
@@ -62,8 +62,7 @@ class Store:
         self._engine = engine
         self._dialect = access.dialect
         self._clock = clock
-        self._read = access.read
-        self._write = access.write
+        self._access = access
 
     @classmethod
     async def open(cls, url: str, *, migrate: bool = True, clock: Callable[[], int] = wall_clock_us) -> Self:
@@ -124,16 +123,19 @@ class Store:
             "created_us": self._clock(),
             "kind": kind.value,
         }
-        async with self._write() as connection:
+
+        async def create(connection: AsyncConnection) -> tuple[Found | None, bool]:
             statement = insert_new(self._dialect, matches).returning(matches.c.match_id)
             new = (await connection.execute(statement, row)).first() is not None
             mine = matches.c.match_id == match_id if new else matches.c.request_id == request_id
-            found = (await connection.execute(select(matches).where(mine))).mappings().first()
+            return (await connection.execute(select(matches).where(mine))).first(), new
+
+        found, new = await self._access.write(create)
         if found is None or (request_id is None and not new):
             raise MatchExists(f"match_id: {match_id} is taken")
-        if found["spec"] != text:
+        if found.spec != text:
             raise MatchExists(f"request_id: {request_id} was given before, to another request")
-        return match_of(dict(found)), new
+        return match_of(found._asdict()), new
 
     async def set_state(self, match_id: str, state: MatchState, *, reason: str | None = None) -> Match:
         """Moves a match on, and returns it as it then stands; one that is over stays as it ended."""
@@ -141,14 +143,17 @@ class Store:
         if state.final:
             values["finished_us"] = self._clock()
         going_on = matches.c.state.in_([unfinished.value for unfinished in UNFINISHED])
-        async with self._write() as connection:
-            await connection.execute(update(matches).where(matches.c.match_id == match_id, going_on).values(values))
+        statement = update(matches).where(matches.c.match_id == match_id, going_on).values(values)
+
+        async def move(connection: AsyncConnection) -> Match:
+            await connection.execute(statement)
             return await _match(connection, match_id)
+
+        return await self._access.write(move)
 
     async def get_match(self, match_id: str) -> Match:
         """One match; UnknownMatch if there is none."""
-        async with self._read() as connection:
-            return await _match(connection, match_id)
+        return await self._access.read(lambda connection: _match(connection, match_id))
 
     async def list_matches(
         self, page_size: int = 50, page_token: str = "", *, kind: MatchKind = MatchKind.MATCH
@@ -177,8 +182,7 @@ class Store:
         return await self._matches(mine.order_by(matches.c.created_us, matches.c.match_id))
 
     async def _matches(self, query: Select[Any]) -> tuple[Match, ...]:
-        async with self._read() as connection:
-            return tuple(match_of(dict(row)) for row in (await connection.execute(query)).mappings())
+        return tuple(match_of(row._asdict()) for row in await self._access.rows(query))
 
     # Hands
 
@@ -196,7 +200,8 @@ class Store:
         if not newest:
             return Added((), 0)
         now = self._clock()
-        async with self._write() as connection:
+
+        async def add(connection: AsyncConnection) -> tuple[Entry, ...]:
             statement = insert_or_replace(self._dialect, hand_records, newer_by="attempt").returning(
                 hand_records.c.match_id, hand_records.c.hand_index
             )
@@ -205,41 +210,41 @@ class Store:
             written = tuple(entry for key, entry in newest.items() if key in keys)
             if seats := [row for entry in written for row in seat_rows(entry)]:
                 await connection.execute(insert_or_replace(self._dialect, hand_seats), seats)
+            return written
+
+        written = await self._access.write(add)
         return Added(written, len(entries) - len(written))
 
     async def add_void(self, match_id: str, hand_index: int, *, voids: int) -> None:
         """Notes that a hand was voided so often by now; a smaller number than is known changes nothing."""
         statement = insert_or_replace(self._dialect, hand_voids, newer_by="voids")
-        async with self._write() as connection:
-            await connection.execute(statement, {"match_id": match_id, "hand_index": hand_index, "voids": voids})
+        row = {"match_id": match_id, "hand_index": hand_index, "voids": voids}
+        await self._access.write(lambda connection: connection.execute(statement, row))
 
     async def voids(self, match_id: str) -> dict[int, int]:
         """How often hands of a match were voided, by index; those that never were are not in it."""
         query = select(hand_voids.c.hand_index, hand_voids.c.voids).where(hand_voids.c.match_id == match_id)
-        async with self._read() as connection:
-            return {row.hand_index: row.voids for row in await connection.execute(query)}
+        return {row.hand_index: row.voids for row in await self._access.rows(query)}
 
     async def recorded_hands(self, match_id: str) -> set[int]:
         """The indices of a match's hands that are recorded; they need not be played again."""
         query = select(hand_records.c.hand_index).where(hand_records.c.match_id == match_id)
-        async with self._read() as connection:
-            return set((await connection.execute(query)).scalars())
+        return {row.hand_index for row in await self._access.rows(query)}
 
     async def count_hands(self, match_id: str, *, first: int = 0, last: int = 2**31 - 1) -> int:
         """How many of a match's hands are recorded, of those from index `first` to `last`."""
         mine = (hand_records.c.match_id == match_id) & hand_records.c.hand_index.between(first, last)
         query = select(func.count()).select_from(hand_records).where(mine)
-        async with self._read() as connection:
-            return (await connection.execute(query)).scalar_one()
+        ((count,),) = await self._access.rows(query)
+        return int(count)
 
     async def get_record(self, match_id: str, hand_index: int) -> bytes | None:
         """The canonical line of one hand, without its newline; None while there is none."""
         query = select(hand_records.c.line).where(
             hand_records.c.match_id == match_id, hand_records.c.hand_index == hand_index
         )
-        async with self._read() as connection:
-            line = (await connection.execute(query)).scalar_one_or_none()
-        return None if line is None else line.encode()
+        found = await self._access.rows(query)
+        return found[0].line.encode() if found else None
 
     async def records(self, match_id: str, from_hand_index: int = 0) -> AsyncIterator[bytes]:
         """The canonical lines of a match in the order of its hands, read page by page; it holds nothing meanwhile."""
@@ -252,8 +257,7 @@ class Store:
         )
         more = True
         while more:
-            async with self._read() as connection:
-                page = (await connection.execute(query.where(index >= from_hand_index))).all()
+            page = await self._access.rows(query.where(index >= from_hand_index))
             for hand_index, line in page:
                 yield line.encode()
                 from_hand_index = hand_index + 1
@@ -277,8 +281,7 @@ class Store:
             .group_by(hand_seats.c.seat)
             .order_by(hand_seats.c.seat)
         )
-        async with self._read() as connection:
-            return tuple(SeatTotals(*map(int, row)) for row in await connection.execute(query))
+        return tuple(SeatTotals(*map(int, row)) for row in await self._access.rows(query))
 
 
 def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
@@ -286,7 +289,7 @@ def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
 
 
 async def _match(connection: AsyncConnection, match_id: str) -> Match:
-    row = (await connection.execute(select(matches).where(matches.c.match_id == match_id))).mappings().first()
+    row = (await connection.execute(select(matches).where(matches.c.match_id == match_id))).first()
     if row is None:
         raise UnknownMatch(f"match_id: there is no match {match_id}")
-    return match_of(dict(row))
+    return match_of(row._asdict())

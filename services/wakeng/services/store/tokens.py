@@ -3,13 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
-from sqlalchemy import RowMapping, Select, delete, insert, select
+from sqlalchemy import delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from wakeng.services.errors import UnknownBot, UnknownToken
-from wakeng.services.store.access import Access
+from wakeng.services.store.access import Access, Found
 from wakeng.services.store.tables import bots, tokens
 
 
@@ -51,38 +50,36 @@ class TokenRows:
 
     async def add(self, token_hash: str, role: Role, *, owner: str = "", bot: str | None = None) -> StoredToken:
         """Keep a new token's hash. A bot's own has the bot's owner; UnknownBot if that bot is not registered."""
-        async with self._access.write() as connection:
-            if bot is not None:
-                found = await _found(connection, select(bots.c.owner).where(bots.c.name == bot))
-                if not found:
-                    raise UnknownBot(f"name: no bot {bot[:80]!r} is registered")
-                owner = found[0]["owner"]
-            token = StoredToken(token_hash, role, owner, bot, self._access.clock())
+
+        async def add(connection: AsyncConnection) -> StoredToken:
+            whose = owner if bot is None else await _owner(connection, bot)
+            token = StoredToken(token_hash, role, whose, bot, self._access.clock())
             await add_tokens(connection, [token])
-        return token
+            return token
+
+        return await self._access.write(add)
 
     async def find(self, token_hash: str) -> StoredToken | None:
         """The token of that hash, if it was ever given out and not taken back."""
-        async with self._access.read() as connection:
-            rows = await _found(connection, select(tokens).where(tokens.c.hash == token_hash))
+        rows = await self._access.rows(select(tokens).where(tokens.c.hash == token_hash))
         return _token(rows[0]) if rows else None
 
     async def list(self) -> tuple[StoredToken, ...]:
         """All of them, oldest first."""
-        async with self._access.read() as connection:
-            rows = await _found(connection, select(tokens).order_by(tokens.c.created_us, tokens.c.hash))
-        return tuple(map(_token, rows))
+        return tuple(map(_token, await self._access.rows(select(tokens).order_by(tokens.c.created_us, tokens.c.hash))))
 
     async def remove(self, token_id: str) -> StoredToken:
         """Take one back by the beginning of its hash; UnknownToken if that names none, or several."""
-        async with self._access.write() as connection:
+
+        async def remove(connection: AsyncConnection) -> StoredToken:
             of_id = tokens.c.hash.startswith(token_id, autoescape=True)
-            rows = await _found(connection, select(tokens).where(of_id).limit(2))
+            rows = (await connection.execute(select(tokens).where(of_id).limit(2))).all()
             if len(rows) != 1 or not token_id:
                 raise UnknownToken(f"{'more than one' if rows else 'no'} token has an id that begins so")
-            token = _token(rows[0])
-            await connection.execute(delete(tokens).where(tokens.c.hash == token.hash))
-        return token
+            await connection.execute(delete(tokens).where(tokens.c.hash == rows[0].hash))
+            return _token(rows[0])
+
+        return await self._access.write(remove)
 
 
 async def add_tokens(connection: AsyncConnection, given: Iterable[StoredToken]) -> None:
@@ -99,12 +96,15 @@ async def has_author_token(connection: AsyncConnection, owner: str) -> bool:
     """Whether anyone was given an author's or admin's token by that name."""
     roles = [Role.AUTHOR.value, Role.ADMIN.value]
     query = select(tokens.c.hash).where(tokens.c.owner == owner, tokens.c.role.in_(roles)).limit(1)
-    return bool(await _found(connection, query))
+    return (await connection.execute(query)).first() is not None
 
 
-async def _found(connection: AsyncConnection, query: Select[Any]) -> "list[RowMapping]":
-    return list((await connection.execute(query)).mappings())
+async def _owner(connection: AsyncConnection, bot: str) -> str:
+    owner = (await connection.execute(select(bots.c.owner).where(bots.c.name == bot))).scalar_one_or_none()
+    if owner is None:
+        raise UnknownBot(f"name: no bot {bot[:80]!r} is registered")
+    return str(owner)
 
 
-def _token(row: RowMapping) -> StoredToken:
-    return StoredToken(**{**row, "role": Role(row["role"])})
+def _token(row: Found) -> StoredToken:
+    return StoredToken(**{**row._asdict(), "role": Role(row.role)})
