@@ -32,14 +32,14 @@ def remote(address: str, *, credentials: grpc.ChannelCredentials | None = None, 
             async with asyncio.timeout(budget):
                 await greeter(rules, time_control)
                 return await _connect(seat, client, greeter)
-        except TimeoutError:
-            reason = NotReady(Fault.NOT_READY, f"{address} was not ready within {time_control.ready_ms} ms")
-        except CallError as error:
-            reason = NotReady(Fault.NOT_READY, f"{address}: {error}")
-        except NotReady as error:
-            reason = error
-        await client.close()
-        raise reason
+        except BaseException as error:  # Cancelled, too: nobody else would close it.
+            await client.close()
+            if isinstance(error, TimeoutError):
+                late = f"{address} was not ready within {time_control.ready_ms} ms"
+                raise NotReady(Fault.NOT_READY, late) from None
+            if isinstance(error, CallError):
+                raise NotReady(Fault.NOT_READY, f"{address}: {error}") from None
+            raise
 
     return open_
 
