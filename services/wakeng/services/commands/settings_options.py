@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 from click.core import ParameterSource
 
-from wakeng.services.settings import Loaded, Setting, load, settings_by_key
+from wakeng.services.settings import Loaded, Setting, SettingsError, load, settings_by_key
 from wakeng.services.settings.table import CONFIG_VARIABLE
 
 Command = Callable[..., Any]
@@ -55,7 +55,11 @@ def settings_options(*sections: str) -> Callable[[Command], Command]:
                 for setting, value in told.items()
                 if ctx.get_parameter_source(setting.parameter) is ParameterSource.COMMANDLINE
             }
-            return command(loaded=load(config_file(), flags=flags), **given)
+            try:
+                loaded = load(config_file(), flags=flags)
+            except SettingsError as problem:
+                raise click.UsageError(str(problem)) from None
+            return command(loaded=loaded, **given)
 
         optioned: Command = with_settings
         for setting in reversed(chosen):
