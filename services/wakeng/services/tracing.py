@@ -23,6 +23,8 @@ from wakeng.services.version import ARENA_VERSION
 
 MOST_OPEN: Final = 10_000
 """Hands in play that are traced at once; beyond that the oldest is given up, which a stopped match may have dropped."""
+_SEND_WITHIN: Final = 2
+"""Seconds a batch may take, and so the end of an arena whose receiver is gone; an SDK of its own waits ten."""
 
 
 def trace_id(match_id: str, hand_index: int, attempt: int) -> int:
@@ -49,7 +51,7 @@ class TraceWatcher:
         self._open: dict[Table, Span] = {}
 
     def close(self) -> None:
-        """Send what is left; what nobody takes is dropped."""
+        """Send what is left, which may take seconds; what nobody takes is dropped."""
         self._provider.shutdown()
 
     def hand_started(self, table: Table) -> None:
@@ -141,4 +143,5 @@ def open_traces(endpoint: str, *, sample: float) -> TraceWatcher:
     """Sends traces to an OTLP receiver over gRPC, http://HOST:PORT or https://HOST:PORT."""
     from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
 
-    return TraceWatcher(OTLPSpanExporter(endpoint=endpoint, insecure=endpoint.startswith("http:")), sample=sample)
+    exporter = OTLPSpanExporter(endpoint=endpoint, insecure=endpoint.startswith("http:"), timeout=_SEND_WITHIN)
+    return TraceWatcher(exporter, sample=sample)

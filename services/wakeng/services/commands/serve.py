@@ -71,7 +71,7 @@ async def _serve(settings: Settings) -> int:
             from wakeng.services.tracing import open_traces
 
             traces = open_traces(settings.traces.endpoint, sample=settings.traces.sample)
-            parts.callback(traces.close)
+            parts.push_async_callback(asyncio.to_thread, traces.close)
             arena.watchers.append(traces)
         server = await _server(settings, arena).start(settings.serve.listen, insecure=settings.tls.insecure)
         click.echo(f"listening on {server.address}")
