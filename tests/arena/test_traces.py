@@ -46,7 +46,7 @@ def receiver() -> Iterator[Receiver]:
     """One that listens."""
     taking = Receiver()
     server = grpc.server(ThreadPoolExecutor(2))
-    trace_service_pb2_grpc.add_TraceServiceServicer_to_server(taking, server)
+    trace_service_pb2_grpc.add_TraceServiceServicer_to_server(taking, server)  # type: ignore[no-untyped-call]
     taking.address = f"http://127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
     server.start()
     yield taking
