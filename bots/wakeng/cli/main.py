@@ -54,6 +54,9 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "serve": Entry(_OPERATE, "The arena as a server.", extra="server"),
     "bot": Entry(_OPERATE, "Bots registered under names, for seats to ask for.", extra="server"),
     "token": Entry(_OPERATE, "Who may call the arena: tokens made and taken back.", extra="server"),
+    "config": Entry(_OPERATE, "Settings from file and environment: checked, shown.", extra="server"),
+    "doctor": Entry(_OPERATE, "What is wrong with an installation, and what to do.", extra="server"),
+    "health": Entry(_OPERATE, "Whether an arena answers and serves; for probes.", extra="server"),
     "bench": Entry(_MEASURE, "How fast engine, arena and store are on this machine.", extra="server"),
     "loadtest": Entry(_MEASURE, "How much a bot bears: latency against load, and the knee.", extra="server"),
 }

@@ -12,6 +12,7 @@ from wakeng.services.deadlines import Deadlines
 from wakeng.services.floor import Floor, Record, Watcher
 from wakeng.services.journal import Journal
 from wakeng.services.loopback import loopback_works
+from wakeng.services.measured import MeasuredStore
 from wakeng.services.metrics import Metrics
 from wakeng.services.roster import Chair, Roster
 from wakeng.services.runner import MatchRunner
@@ -20,7 +21,7 @@ from wakeng.services.seating import BotTls, Seating
 from wakeng.services.spec import MatchSpec, SeatKind, SeatSpec, SpecError
 from wakeng.services.store import MatchState, RecordWriter, Store
 from wakeng.services.tally import Tally
-from wakeng.services.watchers import JournalWatcher, MetricsWatcher
+from wakeng.services.watchers import JournalWatcher, LogWatcher, MetricsWatcher
 
 
 class Arena:
@@ -44,8 +45,13 @@ class Arena:
         )
         self.seating = Seating(store=store, tls=tls or BotTls())
         """A server of this arena puts a policy and a gateway in its place."""
+        self.watchers: list[Watcher] = [LogWatcher()]
+        """Told of every hand of every match, beside the journal and the metrics."""
         self.floors: dict[Floor, int] = {}
         """Those in use, with the tables that each may set."""
+        self.writers: set[RecordWriter] = set()
+        """Those in use."""
+        metrics.records_waiting.set_function(lambda: sum(writer.waiting for writer in list(self.writers)))
         metrics.tables_running.set_function(lambda: sum(floor.running for floor in list(self.floors)))
         metrics.tables_free.set_function(self._free_tables)
         metrics.leases = self.roster.leases
@@ -57,6 +63,16 @@ class Arena:
         self.deadlines.close()
         if self._probe is not None:
             self._probe.cancel()
+
+    def writer(self) -> RecordWriter:
+        """A writer of records to the store, for who plays; `done_with` it when it is closed."""
+        writer = RecordWriter(MeasuredStore(self.store, self.metrics))
+        self.writers.add(writer)
+        return writer
+
+    def done_with(self, writer: RecordWriter) -> None:
+        """It has nothing left to write."""
+        self.writers.discard(writer)
 
     def _free_tables(self) -> int:
         return sum(max(0, tables - floor.running) for floor, tables in list(self.floors.items()))
@@ -98,11 +114,12 @@ class MatchRun:
         self._watchers: list[Watcher] = [
             JournalWatcher(arena.journal),
             MetricsWatcher(arena.metrics, spec.rules, [seat.bot for seat in spec.seats]),
+            *arena.watchers,
             *watchers,
         ]
         self._on_record = on_record
         self._on_taken_up = on_taken_up
-        self._writer = RecordWriter(arena.store)
+        self._writer = arena.writer()
         self._keys: list[str] = []
         self.stopping = False
 
@@ -159,6 +176,7 @@ class MatchRun:
             try:
                 await self._writer.close()
             finally:
+                self._arena.done_with(self._writer)
                 self._arena.journal.flush()
 
     async def _take_up(self) -> None:

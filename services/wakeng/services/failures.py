@@ -6,10 +6,11 @@ it. So requests come in as raw bytes and are parsed here, within what turns exce
 
 import inspect
 import logging
+import secrets
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, NoReturn, TypeAlias, cast
 
 import grpc
 import grpc.aio
@@ -73,9 +74,16 @@ async def _refusing(method: str, context: Context) -> AsyncIterator[None]:
     except DecodeError:
         await invalid(context, "request", "request: it cannot be read as the message that it should be")
     except StoreError as problem:
-        log.error("%s: %s", method, plain_text(str(problem)))
-        await refuse(context, code_pb2.UNAVAILABLE, "STORE_FAILED", "the arena's store has failed")
+        await _own_up(context, method, problem, code_pb2.UNAVAILABLE, "STORE_FAILED", "the arena's store has failed")
     except Exception as problem:
-        # In one line, as a message may repeat what a stranger sent.
-        log.error("%s failed: %s", method, plain_text("".join(traceback.format_exception(problem))))
-        await refuse(context, code_pb2.INTERNAL, "ARENA_ERROR", "the arena has failed at this call")
+        await _own_up(context, method, problem, code_pb2.INTERNAL, "ARENA_ERROR", "the arena has failed at this call")
+
+
+async def _own_up(context: Context, method: str, problem: Exception, code: int, reason: str, message: str) -> NoReturn:
+    """Log why, and refuse the call, both under an id by which the operator finds what the caller complains of."""
+    error_id = secrets.token_hex(6)
+    # In one line, as a message may repeat what a stranger sent.
+    why = plain_text("".join(traceback.format_exception(problem)))
+    ids = {"error_id": error_id, "method": method, "reason": reason, "peer": context.peer()}
+    log.error("a call has failed: %s", why, extra=ids)
+    await refuse(context, code, reason, f"{message}; the operator finds it by error id {error_id}")

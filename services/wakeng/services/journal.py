@@ -39,10 +39,11 @@ class Journal:
         *,
         clock: Callable[[], datetime] = wall_clock,
         on_lines: Callable[[int], object] = lambda _: None,
+        on_failure: Callable[[], object] = lambda: None,
         most_buffered: int = _MOST_BUFFERED,
     ) -> None:
         """For `open`, which is how one gets a journal."""
-        self._buffer = _Buffer(file, on_lines, most_buffered)
+        self._buffer = _Buffer(file, on_lines, on_failure, most_buffered)
         self._clock = clock
         self._tell = _Teller(self._buffer, [json_line], {}).tell
 
@@ -55,15 +56,17 @@ class Journal:
         backups: int = BACKUPS,
         clock: Callable[[], datetime] = wall_clock,
         on_lines: Callable[[int], object] = lambda _: None,
+        on_failure: Callable[[], object] = lambda: None,
         most_buffered: int = _MOST_BUFFERED,
     ) -> Self:
         """The journal at `path`, continued if there is one.
 
         A part is closed before it would outgrow `max_bytes`; the newest `backups` of them are kept. `on_lines` is told
-        after each batch how many lines were written, from the thread that wrote them.
+        after each batch how many lines were written, and `on_failure` that the disk took none, from the thread that
+        wrote.
         """
         file = _Rotating(Path(path), max_bytes, backups)
-        return cls(file, clock=clock, on_lines=on_lines, most_buffered=most_buffered)
+        return cls(file, clock=clock, on_lines=on_lines, on_failure=on_failure, most_buffered=most_buffered)
 
     def decision(
         self,
@@ -153,9 +156,12 @@ class _Teller(BoundLoggerBase):
 class _Buffer:
     """Lines on their way to the file, and the thread that takes them there."""
 
-    def __init__(self, file: "_Rotating", on_lines: Callable[[int], object], most: int) -> None:
+    def __init__(
+        self, file: "_Rotating", on_lines: Callable[[int], object], on_failure: Callable[[], object], most: int
+    ) -> None:
         self._file = file
         self._on_lines = on_lines
+        self._on_failure = on_failure
         self._most = most
         self._lines: list[bytes] = []
         self._told = Event()
@@ -186,6 +192,9 @@ class _Buffer:
                 for part in self._file.parts(self._lines[:count]):
                     self._file.append(part)
                     written += len(part)
+            except LineFileError:
+                self._on_failure()
+                raise
             finally:
                 # Others may append meanwhile, but only here is anything taken away.
                 del self._lines[:written]

@@ -1,6 +1,7 @@
 """MatchService: matches made, watched and read over gRPC, each a task of this process (docs/protocol.md 5)."""
 
 import asyncio
+import logging
 import secrets
 from collections.abc import AsyncIterator
 from typing import Any, Final, NoReturn
@@ -15,6 +16,7 @@ from wakeng.services.auth import caller
 from wakeng.services.dialling import BadAddress, DiallingPolicy, NotAllowed
 from wakeng.services.errors import BadPageToken, MatchExists, UnknownBot, UnknownMatch
 from wakeng.services.feed import Gone, MatchFeed
+from wakeng.services.logging import bind_ids
 from wakeng.services.match_requests import STATES, NotOffered, match_message, read_request
 from wakeng.services.rpc import Context, invalid, not_found, refuse, unimplemented
 from wakeng.services.spec import MatchSpec, SeatKind, SpecError
@@ -26,6 +28,8 @@ MOST_RUNNING: Final = 64
 DEFAULT_PAGE: Final = 50
 ORIGIN: Final = "service"
 """Marks in the store the matches that a restart goes on with; those of `wakeng match` end with their command."""
+
+log = logging.getLogger("wakeng.services")
 
 
 class _Running:
@@ -69,13 +73,17 @@ class Matches(match_pb2_grpc.MatchServiceServicer):
 
     async def _play(self, running: _Running) -> None:
         match_id = running.run.spec.match_id
+        bind_ids(match_id=match_id)
+        log.info("a match goes on")
         try:
             await running.run.play()
+            log.info("a match is over" if not running.run.stopping else "a match was stopped")
         except asyncio.CancelledError:
             if not running.reason:
                 raise  # The process ends; the match goes on at the next start.
             await self._arena.store.set_state(match_id, MatchState.CANCELLED, reason=running.reason)
         except Exception as error:
+            log.exception("a match has failed")
             self._arena.journal.event("match_failed", match_id=match_id, reason=repr(error))
             await self._arena.store.set_state(match_id, MatchState.FAILED, reason=f"{type(error).__name__}: {error}")
         finally:

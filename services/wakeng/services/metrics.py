@@ -11,15 +11,27 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from http.server import HTTPServer
+from platform import python_version
 from threading import Thread
 from typing import Final, Protocol
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, ProcessCollector, start_http_server
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    Info,
+    ProcessCollector,
+    disable_created_metrics,
+    start_http_server,
+)
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from wakeng.engine import Fault, Phase, Winner
+from wakeng.engine import Fault, Phase, Side, Winner
+from wakeng.sdk.bot import PROTOCOL_VERSION
 from wakeng.services.errors import MetricsError
+from wakeng.services.version import ARENA_VERSION
 
 MOST_BOTS: Final = 100
 OTHER: Final = "other"
@@ -32,6 +44,9 @@ _BOUNDS_US: Final = (
     1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000,
     1_000_000, 2_000_000,
 )  # fmt: skip
+_STORE_BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+_DELAY_BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5)
+_CALL_BOUNDS: Final = (0.005, 0.025, 0.1, 0.5, 2.5, 10, 60)
 _LE: Final = (*(f"{bound / 1e6:g}" for bound in _BOUNDS_US), "+Inf")
 
 
@@ -61,7 +76,11 @@ class BotMetrics:
         self.name = name
         """The label."""
         self.latencies: Final[dict[Phase, _Latencies]] = {phase: _Latencies() for phase in Phase}
-        self._faults: Final = {fault: metrics.faults.labels(bot=name, fault=fault.value) for fault in Fault}
+        self._faults: Final = {
+            fault: metrics.faults.labels(bot=name, fault=fault.value)
+            for fault in Fault
+            if fault.side is not Side.ARENA  # No bot's; it shows in the hands voided.
+        }
         self._late = metrics.late_answers.labels(bot=name)
         self._stale = metrics.stale_answers.labels(bot=name)
 
@@ -125,6 +144,8 @@ class Metrics:
     """The arena's metrics, in a registry of their own."""
 
     def __init__(self, *, most_bots: int = MOST_BOTS, most_tournaments: int = MOST_TOURNAMENTS) -> None:
+        # When each series began is a series more for every one there is, which nobody asks for: `up` tells of restarts.
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         registry = self.registry = CollectorRegistry()
         self.hands = Counter(
             "wakeng_hands", "Hands that ended, by preset and by winner.", ["rules", "winner"], registry=registry
@@ -144,6 +165,47 @@ class Metrics:
             "wakeng_stale_answers", "Answers to an id never asked of the bot.", ["bot"], registry=registry
         )
         self.journal_lines = Counter("wakeng_journal_lines", "Lines written to the journal.", registry=registry)
+        self.journal_failures = Counter(
+            "wakeng_journal_write_failures",
+            "Times the disk did not take what the journal had to write; nothing is lost while there is memory.",
+            registry=registry,
+        )
+        self.store_records = Counter(
+            "wakeng_store_records", "Records of hands that the store has taken.", registry=registry
+        )
+        self.store_failures = Counter(
+            "wakeng_store_write_failures",
+            "Batches of records that the store did not take; they are kept and tried again.",
+            registry=registry,
+        )
+        self.store_write = Histogram(
+            "wakeng_store_write_seconds",
+            "Time the store took for a batch of records, from its encoded lines to their commit.",
+            buckets=_STORE_BOUNDS,
+            registry=registry,
+        )
+        self.records_waiting = Gauge(
+            "wakeng_records_waiting", "Records of ended hands that are not in the store yet.", registry=registry
+        )
+        self.loop_delay = Histogram(
+            "wakeng_event_loop_delay_seconds",
+            "How late the event loop was, looked at twice a second; what holds it holds every table.",
+            buckets=_DELAY_BOUNDS,
+            registry=registry,
+        )
+        self._calls = Histogram(
+            "wakeng_call_seconds",
+            "Duration of calls to the arena's own services, by method and gRPC status.",
+            ["method", "code"],
+            buckets=_CALL_BOUNDS,
+            registry=registry,
+        )
+        self._unknown_calls = Counter(
+            "wakeng_unknown_calls", "Calls of methods that the arena does not have.", registry=registry
+        )
+        Info("wakeng_build", "Which arena this is.", registry=registry).info(
+            {"version": ARENA_VERSION, "python": python_version(), "protocol": str(PROTOCOL_VERSION)}
+        )
         self.tables_running = Gauge("wakeng_tables_running", "Hands in play.", registry=registry)
         self.tables_free = Gauge(
             "wakeng_tables_free", "Hands more that matches and tournaments in play may have in play.", registry=registry
@@ -168,6 +230,14 @@ class Metrics:
                 return self.bot(OTHER)
             found = self._bots[name] = BotMetrics(self, name)
         return found
+
+    def call(self, method: str, code: str, seconds: float) -> None:
+        """A call of a method that there is has ended."""
+        self._calls.labels(method=method, code=code).observe(seconds)
+
+    def unknown_call(self) -> None:
+        """A call of one that there is not."""
+        self._unknown_calls.inc()
 
     def hand(self, rules: str, winner: Winner) -> None:
         """A hand of a preset ended."""

@@ -11,6 +11,7 @@ from grpc_reflection.v1alpha import reflection
 
 from wakeng.services.arena import Arena
 from wakeng.services.auth import Guard, joining_bot
+from wakeng.services.calls import CountedCalls
 from wakeng.services.checker import bot_checker
 from wakeng.services.dialling import DiallingPolicy, listens_here_only
 from wakeng.services.errors import ServiceError
@@ -91,7 +92,9 @@ class ArenaServer:
         self._credentials = credentials
         self._health = health.aio.HealthServicer()
         self._server = grpc.aio.server(
-            options=list(_OPTIONS), interceptors=[guard, Failures()], maximum_concurrent_rpcs=MOST_CALLS
+            options=list(_OPTIONS),
+            interceptors=[CountedCalls(arena.metrics), guard, Failures()],
+            maximum_concurrent_rpcs=MOST_CALLS,
         )
         self._add_services()
 

@@ -5,6 +5,7 @@ completed prefix; the records of its hands are MatchService's, which knows what 
 """
 
 import asyncio
+import logging
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -17,6 +18,7 @@ from wakeng.services.arena import Arena
 from wakeng.services.auth import caller
 from wakeng.services.dialling import DiallingPolicy, NotAllowed
 from wakeng.services.errors import BadPageToken, MatchExists, UnknownMatch
+from wakeng.services.logging import bind_ids
 from wakeng.services.match_requests import MOST_REQUEST_ID
 from wakeng.services.rpc import Context, invalid, not_found, refuse
 from wakeng.services.spec import SpecError
@@ -40,6 +42,8 @@ WATCH_S: Final = 0.5
 """Seconds between two messages to a watcher."""
 ORIGIN: Final = "service"
 """Marks in the store the tournaments that a restart goes on with; others are played by a command."""
+
+log = logging.getLogger("wakeng.services")
 
 
 class _Running:
@@ -90,8 +94,11 @@ class Tournaments(tournament_pb2_grpc.TournamentServiceServicer):
 
     async def _play(self, running: _Running) -> None:
         tournament_id = running.run.id
+        bind_ids(match_id=tournament_id)
+        log.info("a tournament goes on")
         try:
             standings = await running.run.play()
+            log.info("a tournament is over" if not running.run.stopping else "a tournament was stopped")
             self._keep(tournament_id, await self._store.count_hands(tournament_id), standings)
             if running.pausing:
                 await self._store.set_state(tournament_id, MatchState.PAUSED)
@@ -100,6 +107,7 @@ class Tournaments(tournament_pb2_grpc.TournamentServiceServicer):
                 raise  # The process ends; the tournament goes on at the next start.
             await self._store.set_state(tournament_id, MatchState.CANCELLED, reason=running.reason)
         except Exception as error:
+            log.exception("a tournament has failed")
             self._arena.journal.event("tournament_failed", match_id=tournament_id, reason=repr(error))
             reason = f"{type(error).__name__}: {error}"
             await self._store.set_state(tournament_id, MatchState.FAILED, reason=reason)

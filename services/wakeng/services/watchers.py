@@ -1,11 +1,15 @@
-"""Who is told what happens at the tables: the journal and the metrics."""
+"""Who is told what happens at the tables: the journal, the metrics and the log."""
 
+import logging
+import sys
 from collections.abc import Sequence
 
 from wakeng.engine import Fault, RuleSet
 from wakeng.services.journal import Journal
 from wakeng.services.metrics import Metrics
 from wakeng.services.table import Decided, Table
+
+log = logging.getLogger("wakeng.services")
 
 
 class JournalWatcher:
@@ -93,3 +97,25 @@ class MetricsWatcher:
     def hand_voided(self, table: Table, reason: str) -> None:
         """Counts it."""
         self._metrics.hands_voided.inc()
+
+
+class LogWatcher:
+    """Tells the operator of hands that the arena has failed at, which should be none."""
+
+    def hand_started(self, table: Table) -> None:
+        """Nothing."""
+
+    def decided(self, table: Table, decided: Decided) -> None:
+        """Nothing."""
+
+    def faulted(self, table: Table, seat: int, fault: Fault) -> None:
+        """Nothing: what a bot does is no affair of the operator's."""
+
+    def hand_ended(self, table: Table) -> None:
+        """Nothing."""
+
+    def hand_voided(self, table: Table, reason: str) -> None:
+        """One line, with the error's origin where it is an error that voids the hand."""
+        spec = table.spec
+        at = {"match_id": spec.match_id, "hand_index": spec.hand_index, "attempt": spec.attempt, "reason": reason}
+        log.warning("a hand was voided and is played again", extra=at, exc_info=sys.exception())

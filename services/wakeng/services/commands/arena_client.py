@@ -84,16 +84,10 @@ class ArenaClient:
     """A connection to an arena. Whatever it is refused becomes one line on standard error."""
 
     def __init__(self, options: ArenaOptions) -> None:
-        import grpc.aio
-
         from wakeng.v1 import match_pb2_grpc, registry_pb2_grpc, tournament_pb2_grpc
 
         self.options = options
-        self._channel = (
-            grpc.aio.secure_channel(options.address, _credentials(options))
-            if options.by_tls
-            else grpc.aio.insecure_channel(options.address)
-        )
+        self._channel = open_channel(options)
         self.matches = match_pb2_grpc.MatchServiceStub(self._channel)
         self.tournaments = tournament_pb2_grpc.TournamentServiceStub(self._channel)
         self.bots = registry_pb2_grpc.BotRegistryServiceStub(self._channel)
@@ -134,6 +128,15 @@ class ArenaClient:
 
     async def __aexit__(self, *_: object) -> None:
         await self._channel.close()
+
+
+def open_channel(options: ArenaOptions) -> Any:
+    """A channel to the arena, by TLS or not."""
+    import grpc.aio
+
+    if options.by_tls:
+        return grpc.aio.secure_channel(options.address, _credentials(options))
+    return grpc.aio.insecure_channel(options.address)
 
 
 def _credentials(options: ArenaOptions) -> Any:

@@ -3,13 +3,21 @@
 import asyncio
 import sys
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from wakeng.services.commands.settings_options import CONFIG_OPTION, ambient
 from wakeng.services.spec import SpecError, TimeControl
+
+if TYPE_CHECKING:
+    from wakeng.services.data import DataFolder
+    from wakeng.services.seating import BotTls
+    from wakeng.services.settings import Settings
+    from wakeng.services.settings.structs import Bots
 
 Command = Callable[..., Any]
 T = TypeVar("T")
@@ -21,9 +29,11 @@ _TIMES: Final = (
     ("reconnect_ms", 0, "Time a lost connection may be away, for all of a hand."),
 )
 
-DB_OPTION: Final = click.option(
-    "--db", metavar="URL", help="The store, sqlite:///FILE; wakeng.db in the data folder if absent."
-)
+
+def DB_OPTION(command: Command) -> Command:
+    """`--db URL`, and `--config FILE` for what is not given."""
+    help_ = "The store, sqlite:///FILE; by default that of the settings, else wakeng.db in the data folder."
+    return click.option("--db", metavar="URL", help=help_)(CONFIG_OPTION(command))
 
 
 class Refused(click.ClickException):
@@ -64,18 +74,48 @@ def this_command() -> str:
     return "wakeng"
 
 
-def database(url: str | None) -> str:
-    """The store's URL, by default that of the data folder, which is made if need be."""
-    from wakeng.services.data import DataFolder
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where data goes by the settings, by default into the data folder, which is made if need be."""
 
-    return url or DataFolder.default().create().database_url
+    settings: "Settings"
+
+    @property
+    def db(self) -> str:
+        """The store's URL."""
+        return self.settings.store.url or self._folder().database_url
+
+    def journal(self, name: str) -> Path:
+        """The journal of one match or arena."""
+        return self.settings.journal.file or self._folder().journal(name)
+
+    def _folder(self) -> "DataFolder":
+        from wakeng.services.data import DataFolder
+
+        folder = self.settings.data.folder
+        return (DataFolder.default() if folder is None else DataFolder(folder)).create()
+
+
+def data_places(settings: "Settings | None" = None) -> Places:
+    """The places by these settings, else by those of the file and the environment."""
+    return Places(ambient().settings if settings is None else settings)
+
+
+def database(url: str | None) -> str:
+    """The store's URL, for a command that may have been told one."""
+    return url or data_places().db
 
 
 def journal_file(path: Path | None, name: str) -> Path:
-    """Where the journal goes, by default to a file of that name in the data folder."""
-    from wakeng.services.data import DataFolder
+    """Where the journal goes, for a command that may have been told."""
+    return path or data_places().journal(name)
 
-    return path or DataFolder.default().create().journal(name)
+
+def bots_trust(bots: "Bots") -> "BotTls":
+    """How bots at addresses are spoken to."""
+    from wakeng.services.seating import BotTls
+
+    return BotTls(ca=bots.ca, cert=bots.cert, key=bots.key, insecure=bots.insecure)
 
 
 def time_control(times: Mapping[str, int]) -> TimeControl:

@@ -57,6 +57,11 @@ class RecordWriter:
         self.ignored = 0
         """Records of hands that the store had already."""
 
+    @property
+    def waiting(self) -> int:
+        """Records that are not written yet."""
+        return len(self._waiting)
+
     def put(self, record: Mapping[str, Any]) -> None:
         """Takes a record, which nobody may change from now on; returns at once, room or not."""
         self._waiting.append(record)

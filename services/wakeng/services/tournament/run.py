@@ -14,7 +14,7 @@ from wakeng.services.errors import UnknownMatch
 from wakeng.services.floor import Record, Watcher
 from wakeng.services.metrics import TournamentFigures
 from wakeng.services.roster import Chair
-from wakeng.services.store import Match, MatchKind, MatchState, RecordWriter, Store
+from wakeng.services.store import Match, MatchKind, MatchState, Store
 from wakeng.services.tournament.play import TournamentRunner, progress_of
 from wakeng.services.tournament.spec import TournamentSpec
 from wakeng.services.tournament.statistics import Standings
@@ -119,9 +119,10 @@ class TournamentRun:
         self._watchers: list[Watcher] = [
             JournalWatcher(arena.journal),
             MetricsWatcher(arena.metrics, self.spec.rules, [bot.name for bot in self.spec.bots]),
+            *arena.watchers,
             *watchers,
         ]
-        self._writer = RecordWriter(arena.store)
+        self._writer = arena.writer()
         self._voids: list[asyncio.Task[None]] = []
         """Voids that are being written."""
         self._keys: list[str] = []
@@ -251,4 +252,5 @@ class TournamentRun:
                 await asyncio.gather(*self._voids)
                 await self._writer.close()
             finally:
+                self._arena.done_with(self._writer)
                 self._arena.journal.flush()

@@ -1,0 +1,222 @@
+"""Everything that an arena can be told, as frozen structs: the one table from which the rest is derived.
+
+A field is a setting. Its section and name make the key in a file (`serve.listen`) and the environment's variable
+(WAKENG_SERVE_LISTEN); `About` adds the flag, the help and how a text is read. Flags of commands, `wakeng config` and
+docs/configuration.md all follow from here, so a new setting is one field and nothing else.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+import click
+import msgspec
+
+from wakeng.sdk.options import ADDRESS
+from wakeng.services.settings.kinds import NETWORK, URL
+
+_FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
+_OUT: Final = click.Path(dir_okay=False, path_type=Path)
+_FOLDER: Final = click.Path(file_okay=False, path_type=Path)
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a setting is beside its name, its type and its default."""
+
+    flag: str
+    """As click takes it; `--on/--off` for what can be switched off as well."""
+    help: str
+    """One sentence, or two."""
+    reads: click.ParamType  # type: ignore[type-arg]
+    """Reads one value from a text, whichever source it is of."""
+    metavar: str | None = None
+    secret: bool = False
+    """Whether a value may hold a password: it is masked where it is shown, and may stand in a file of its own."""
+    variable: str | None = None
+    """Its variable, where that is not made of section and name."""
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A table of the file; its docstring is the section's sentence in the documentation."""
+
+
+class Data(Section, frozen=True):
+    """Where an arena keeps what it is not told a place for."""
+
+    folder: Annotated[
+        Path | None,
+        About(
+            "--data",
+            "The folder of the default store and of journals; the user's data folder if absent.",
+            _FOLDER,
+            variable="WAKENG_DATA",
+        ),
+    ] = None
+
+
+class Store(Section, frozen=True):
+    """The store of matches, records, bots and tokens."""
+
+    url: Annotated[
+        str | None,
+        About(
+            "--db",
+            "The store, sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME; a file in the data folder if absent.",
+            URL,
+            metavar="URL",
+            secret=True,
+        ),
+    ] = None
+
+
+class Serve(Section, frozen=True):
+    """The arena's own port."""
+
+    listen: Annotated[str, About("--listen", "Where to serve gRPC; port 0 picks one.", ADDRESS)] = "127.0.0.1:50050"
+    grace: Annotated[float, About("--grace", "Seconds hands in play may take to end.", click.FloatRange(0))] = 30.0
+
+
+class Tls(Section, frozen=True):
+    """TLS of the arena's own port."""
+
+    cert: Annotated[
+        Path | None, About("--tls-cert", "The PEM certificate, with its chain, to serve TLS by.", _FILE)
+    ] = None
+    key: Annotated[Path | None, About("--tls-key", "The key of --tls-cert.", _FILE)] = None
+    client_ca: Annotated[
+        Path | None,
+        About("--client-ca", "Demand of every caller a certificate that is signed by one of these.", _FILE),
+    ] = None
+    insecure: Annotated[
+        bool,
+        About("--insecure", "Serve other machines without TLS; something before it must see to that.", click.BOOL),
+    ] = False
+
+
+class Access(Section, frozen=True):
+    """Who may call the arena, and whom it may call."""
+
+    auth: Annotated[
+        bool | None,
+        About(
+            "--auth/--no-auth",
+            "Whether callers need tokens (`wakeng token`); without, every caller is an admin, so only this machine "
+            "may be served. On by default where others are.",
+            click.BOOL,
+        ),
+    ] = None
+    allow_net: Annotated[
+        tuple[str, ...],
+        About(
+            "--allow-net",
+            "A network where the arena may dial bots that callers name, such as 10.0.0.0/8; else only this machine, "
+            "for admins.",
+            NETWORK,
+            metavar="CIDR",
+        ),
+    ] = ()
+
+
+class Bots(Section, frozen=True):
+    """How the bots that the arena dials are trusted."""
+
+    ca: Annotated[
+        Path | None,
+        About(
+            "--bots-ca",
+            "PEM certificates that those of bots at addresses must be signed by; the system's if absent. With it, or "
+            "with --bots-cert, bots of this machine speak TLS too.",
+            _FILE,
+        ),
+    ] = None
+    cert: Annotated[Path | None, About("--bots-cert", "A PEM certificate to show to bots that demand one.", _FILE)] = (
+        None
+    )
+    key: Annotated[Path | None, About("--bots-key", "The key of --bots-cert.", _FILE)] = None
+    insecure: Annotated[bool, About("--insecure-bots", "No TLS to bots on other machines.", click.BOOL)] = False
+
+
+class Journal(Section, frozen=True):
+    """The journal, which tells every decision at once."""
+
+    file: Annotated[
+        Path | None,
+        About("--journal", "Where every decision is logged; a file in the data folder if absent.", _OUT),
+    ] = None
+
+
+class Metrics(Section, frozen=True):
+    """Figures for Prometheus."""
+
+    listen: Annotated[
+        str | None,
+        About("--metrics", "Serve Prometheus metrics at http://ADDR/metrics.", ADDRESS, metavar="ADDR"),
+    ] = None
+
+
+class Nats(Section, frozen=True):
+    """The queue that hands blocks to workers."""
+
+    url: Annotated[
+        str | None,
+        About("--nats", "NATS JetStream, nats://HOST:PORT.", URL, metavar="URL", secret=True),
+    ] = None
+
+
+class Log(Section, frozen=True):
+    """What is said on standard error, for people on a terminal and as JSON elsewhere."""
+
+    level: Annotated[
+        Literal["debug", "info", "warning", "error"],
+        About("--log-level", "The least that is worth a line.", click.Choice(("debug", "info", "warning", "error"))),
+    ] = "info"
+    format: Annotated[
+        Literal["auto", "json", "text"],
+        About(
+            "--log-format",
+            "How a line looks; `auto` is text on a terminal and JSON elsewhere.",
+            click.Choice(("auto", "json", "text")),
+        ),
+    ] = "auto"
+
+
+class Traces(Section, frozen=True):
+    """OpenTelemetry traces: a trace for each sampled hand, a span for each of its decisions (needs `wakeng[otel]`)."""
+
+    endpoint: Annotated[
+        str | None,
+        About("--traces", "Send traces by OTLP over gRPC, http://HOST:PORT; none if absent.", URL, metavar="URL"),
+    ] = None
+    sample: Annotated[
+        float,
+        About("--trace-sample", "The share of hands that are traced, 0 to 1.", click.FloatRange(0, 1), metavar="SHARE"),
+    ] = 0.01
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All of them."""
+
+    data: Data = Data()
+    store: Store = Store()
+    serve: Serve = Serve()
+    tls: Tls = Tls()
+    access: Access = Access()
+    bots: Bots = Bots()
+    journal: Journal = Journal()
+    metrics: Metrics = Metrics()
+    nats: Nats = Nats()
+    log: Log = Log()
+    traces: Traces = Traces()
+
+    def contradictions(self) -> Iterator[str]:
+        """What does not go together, in words of the flags."""
+        if (self.tls.cert is None) != (self.tls.key is None):
+            yield "--tls-cert and --tls-key go together (tls.cert, tls.key)"
+        if self.tls.client_ca is not None and self.tls.cert is None:
+            yield "--client-ca goes with --tls-cert and --tls-key (tls.client_ca, tls.cert, tls.key)"
+        if (self.bots.cert is None) != (self.bots.key is None):
+            yield "--bots-cert and --bots-key go together (bots.cert, bots.key)"
+        if self.bots.insecure and (self.bots.ca or self.bots.cert):
+            yield "--insecure-bots means no TLS, so no --bots-ca, --bots-cert or --bots-key (bots.insecure)"
