@@ -3,7 +3,7 @@
 import errno
 import os
 import threading
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wakeng.engine import TOKENS
 from wakeng.services.errors import LineFileError
-from wakeng.services.journal import Journal
+from wakeng.services.journal import Journal, subject
 from wakeng.services.plaintext import json_line, plain_text
 
-NOON = datetime(2026, 1, 2, 12, 0, 0, 250_000, UTC)
+NOON = int(datetime(2026, 1, 2, 12, 0, 0, 250_000, UTC).timestamp() * 1_000_000)
 DECISION: dict[str, Any] = {
     "match_id": "m1",
     "hand_index": 7,
@@ -71,11 +72,26 @@ def test_a_fault_and_any_other_event_are_told(path: Path) -> None:
     assert (event["event"], event["hand_index"]) == ("hand_voided", 7)
 
 
-def test_times_are_in_utc_wherever_the_clock_is(path: Path) -> None:
-    xian = NOON.astimezone(timezone(timedelta(hours=8)))
-    with Journal.open(path, clock=lambda: xian) as journal:
-        journal.event("noon")
-    assert datetime.fromisoformat(lines(path)[0]["at"]) == NOON
+def test_times_are_in_utc_to_the_microsecond(path: Path) -> None:
+    clock = iter((NOON, NOON + 7, NOON + 750_000)).__next__
+    with Journal.open(path, clock=clock) as journal:
+        for _ in range(3):
+            journal.event("noon")
+    seconds = ["00.250000", "00.250007", "01.000000"]
+    assert [line["at"] for line in lines(path)] == [f"2026-01-02T12:00:{second}Z" for second in seconds]
+
+
+@pytest.mark.parametrize("bot", ["greedy", 'x"}\n{', "\x9b2J\u2028"])
+def test_a_plain_decision_is_the_line_of_any_other(path: Path, bot: str) -> None:
+    of = {"match_id": "m1", "hand_index": 7, "attempt": 0, "seat": 2, "bot": bot}
+    with open_journal(path) as journal:
+        for phase, tokens in TOKENS.items():
+            for token in tokens:
+                journal.plain_decision(subject(**of), phase, token, 812)
+                journal.decision(**of, phase=phase.value, action=token, latency_us=812)
+    told = path.read_bytes().split(b"\n")[:-1]
+    assert told[::2] == told[1::2]
+    assert len(told) == 2 * sum(map(len, TOKENS.values()))
 
 
 # Hostile text -------------------------------------------------------------------------------------

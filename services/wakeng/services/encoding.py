@@ -45,22 +45,15 @@ _READY: Final = 2048
 _SMALL: Final = tuple(map(_long_varint, range(_READY)))
 
 
+_PAIRS: Final = tuple(bytes((value & 127 | 128, value >> 7 | 128)) for value in range(1 << 14))
+"""Two groups of a number at once, with more to follow."""
+
+
 def _decision_id(value: int) -> bytes:
-    """A varint of ten bytes, of which the last five change once in 2^35 decisions."""
-    return (
-        bytes(
-            (
-                value & 127 | 128,
-                value >> 7 & 127 | 128,
-                value >> 14 & 127 | 128,
-                value >> 21 & 127 | 128,
-                value >> 28 & 127 | 128,
-            )
-        )
-        + _upper(value >> 35)
-        if value >> 35
-        else _varint(value)
-    )
+    """A varint of nine bytes, of which the last five change once in 2^28 decisions."""
+    if value >> 28:
+        return _PAIRS[value & 16383] + _PAIRS[value >> 14 & 16383] + _upper(value >> 28)
+    return _varint(value)
 
 
 @lru_cache(maxsize=16)
@@ -79,20 +72,27 @@ def _text(field: int, text: str | bytes) -> bytes:
 
 # DecideRequest
 _ID: Final = _varint(1 << 3 | _VARINT)
-_PHASE: Final = {phase: _text(2, phase.value) for phase in Phase}
 _OBSERVATION: Final = _varint(3 << 3 | _BYTES)
-_LEGAL: Final = {phase: tuple(_text(4, token) for token in tokens) for phase, tokens in TOKENS.items()}
+_ASKED: Final = {phase: _text(2, phase.value) + _OBSERVATION for phase in Phase}
+_LEGAL: Final = {phase: tuple(_text(4, token) for token in tokens).__getitem__ for phase, tokens in TOKENS.items()}
 _TIME_LEFT: Final = _varint(5 << 3 | _VARINT)
 _BANK_LEFT: Final = _varint(6 << 3 | _VARINT)
 _LAST_LATENCY: Final = _varint(10 << 3 | _VARINT)
 _LAST_FAULT: Final = {fault: _text(11, fault.value) for fault in Fault}
 # Observation
 _SEAT: Final = (b"", *(_number(1, seat) for seat in (1, 2, 3)))
-_CARDS: Final = _varint(2 << 3 | _BYTES)
-_CARDS_LEFT: Final = _varint(3 << 3 | _BYTES)
+_CARDS: Final = (b"", *(_varint(2 << 3 | _BYTES) + _varint(2 * cards) for cards in range(1, 53)))
+"""Key and length, by how many cards follow."""
+_CARDS_LEFT: Final = tuple(_varint(3 << 3 | _BYTES) + _varint(players) for players in range(5))
 _TABLE: Final = tuple(b"" if play.id == 0 else _text(4, play.token) for play in PLAYS)
 _TABLE_SEAT: Final = tuple(_number(5, seat) for seat in range(4))
-_NO_CARDS: Final[tuple[str, ...]] = ("",) * 13
+_BOMBS: Final = (b"", *(_number(8, bombs) for bombs in range(1, 14)))
+_LYING: Final = (*(_number(16, seat) for seat in range(4)), b"")
+"""By seat; the last for nobody, who is -1."""
+_NO_CARDS: Final[tuple[bytes, ...]] = (b"",) * 13
+_NAMES: Final = tuple(name.encode() for name in CARD_NAMES)
+_TAKEN: Final = tuple((range(play.bottom, play.top + 1), 2 * play.size) for play in PLAYS)
+"""By play: its ranks, and the bytes that it takes of each."""
 
 
 def _event(event: str) -> bytes:
@@ -125,7 +125,7 @@ def arena_message(requests: Iterable[bytes], others: bytes) -> bytes:
 class RequestWriter:
     """Writes the requests of one table. Everything it keeps follows from the hand, which it reads and never changes."""
 
-    __slots__ = ("_cards", "_events", "_history", "_identity", "_moves", "_rules", "_settled", "_table")
+    __slots__ = ("_cards", "_dug", "_events", "_history", "_identity", "_moves", "_rules", "_settled", "_table")
 
     def __init__(self, table: Table) -> None:
         spec = table.spec
@@ -141,7 +141,8 @@ class RequestWriter:
         self._history = bytearray()
         self._events = 0
         self._moves = 0
-        self._cards: list[list[str]] | None = None
+        self._dug = False
+        self._cards: list[list[bytes]] | None = None
         self._settled: tuple[bytes, bytes, bytes] | None = None
 
     def request(self, decision_id: int, *, left_s: float, legal_actions: bool) -> bytes:
@@ -151,13 +152,12 @@ class RequestWriter:
         seat = hand.turn
         phase = hand.phase
         bank = table.bank_us[seat] // 1000
-        time_left = max(0, min(table.spec.time_control.move_ms, int(1000 * left_s) - bank))
+        time_left = min(table.spec.time_control.move_ms, int(1000 * left_s) - bank)
         observation = self._observation(hand, seat)
-        pieces = [_ID, _decision_id(decision_id), _PHASE[phase], _OBSERVATION, _varint(len(observation)), observation]
+        pieces = [_ID, _decision_id(decision_id), _ASKED[phase], _varint(len(observation)), observation]
         if legal_actions:
-            tokens = _LEGAL[phase]
-            pieces += [tokens[action] for action in hand.legal]
-        if time_left:
+            pieces += map(_LEGAL[phase], hand.legal)
+        if time_left > 0:
             pieces += (_TIME_LEFT, _varint(time_left))
         if bank:
             pieces += (_BANK_LEFT, _varint(bank))
@@ -171,46 +171,46 @@ class RequestWriter:
 
     def _observation(self, hand: Hand, seat: int) -> bytes:
         self._catch_up(hand)
-        middle, task, tail = self._facts(hand)
-        cards = "".join(self._held(hand, seat)).encode()
-        left = bytes([plane.bit_count() for plane in hand.planes]) if hand.dealt else bytes(len(hand.planes))
+        dig, terms, tail = self._settled or self._facts(hand)
+        cards = b"".join(self._held(hand, seat))
+        planes = hand.planes
         table = hand.table
         return b"".join(
             (
                 _SEAT[seat],
-                _CARDS + _SMALL[len(cards)] + cards if cards else b"",
-                _CARDS_LEFT,
-                _SMALL[len(left)],
-                left,
+                _CARDS[len(cards) // 2],
+                cards,
+                _CARDS_LEFT[len(planes)],
+                bytes(map(int.bit_count, planes)) if hand.dealt else bytes(len(planes)),
                 _TABLE[table],
                 _TABLE_SEAT[hand.holder] if table else b"",
-                _number(6, hand.digger) if hand.digger >= 0 else b"",
-                _number(7, hand.bid) if hand.bid else b"",
-                _number(8, hand.bombs) if hand.bombs else b"",
-                _number(9, hand.grabs) if hand.grabs else b"",
-                middle,
-                b"\x60\x01" if hand.opened else b"",
-                b"\x68\x01" if hand.blind else b"",
-                task,
+                dig,
+                _BOMBS[hand.bombs],
+                terms,
                 self._history,
-                _number(16, hand.lying) if hand.lying >= 0 else b"",
-                _text(17, "".join(self._held(hand, hand.digger))) if hand.opened else b"",
+                _LYING[hand.lying],
+                _text(17, b"".join(self._held(hand, hand.digger))) if hand.opened else b"",
                 tail,
             )
         )
 
     def _catch_up(self, hand: Hand) -> None:
         """Take in the events and plays since the last request."""
-        for event in hand.history[self._events :]:
+        history = hand.history
+        for event in history[self._events :]:
             self._history += _EVENT.get(event) or _event(event)
-        self._events = len(hand.history)
+        self._events = len(history)
+        if self._dug is (hand.digger < 0):
+            self._dug = not self._dug
+            self._cards = None  # The digger has taken the kitty.
+        decisions = hand.decisions
         if self._cards is not None:
-            for seat, phase, action in hand.decisions[self._moves :]:
-                if action and phase in (Phase.PLAY, Phase.BURY):
+            for seat, phase, action in decisions[self._moves :]:
+                if action and phase in _SHEDDING:
                     _take(self._cards[seat], action)
-        self._moves = len(hand.decisions)
+        self._moves = len(decisions)
 
-    def _held(self, hand: Hand, seat: int) -> Iterable[str]:
+    def _held(self, hand: Hand, seat: int) -> Iterable[bytes]:
         if not hand.dealt:
             return _NO_CARDS
         if self._cards is None:
@@ -218,31 +218,38 @@ class RequestWriter:
         return self._cards[seat]
 
     def _facts(self, hand: Hand) -> tuple[bytes, bytes, bytes]:
-        """Kitty and rules, the task, and the marked card; settled once there is a digger."""
-        if self._settled is not None:
-            return self._settled
+        """Digger and bid; the other terms, kitty, rules and task; and the marked card. Settled once cards are played."""
         deal, dug = hand.deal, hand.digger >= 0
+        dig = (_number(6, hand.digger) if dug else b"") + (_number(7, hand.bid) if hand.bid else b"")
+        terms = (
+            _number(9, hand.grabs) if hand.grabs else b"",
+            _text(10, format_cards(deal.kitty)) if dug else b"",
+            self._rules,
+            _number(12, 1) if hand.opened else b"",
+            _number(13, 1) if hand.blind else b"",
+            _text(14, deal.task.value) if dug and deal.task is not None else b"",
+        )
         tail = b"" if deal.marked_card is None else _text(18, CARD_NAMES[deal.marked_card])
         if hand.dealt and (marked := deal.marked_seat) is not None:
             tail += _number(19, marked)
-        kitty = _text(10, format_cards(deal.kitty)) if dug else b""
-        task = _text(14, deal.task.value) if dug and deal.task is not None else b""
-        facts = kitty + self._rules, task, tail
-        if dug:
+        facts = dig, b"".join(terms), tail
+        if hand.phase is Phase.PLAY:
             self._settled = facts
-            self._cards = None  # The digger has taken the kitty.
         return facts
 
 
-def _by_rank(cards: Iterable[int]) -> list[str]:
-    strings = [""] * 13
+_SHEDDING: Final = frozenset({Phase.PLAY, Phase.BURY})
+
+
+def _by_rank(cards: Iterable[int]) -> list[bytes]:
+    strings = [b""] * 13
     for card in cards:
-        strings[card >> 2] += CARD_NAMES[card]
+        strings[card >> 2] += _NAMES[card]
     return strings
 
 
-def _take(strings: list[str], play: int) -> None:
+def _take(strings: list[bytes], play: int) -> None:
     """Take a play's cards off the front; the action of BURY is the id of the SINGLE of its rank."""
-    made = PLAYS[play]
-    for rank in range(made.bottom, made.top + 1):
-        strings[rank] = strings[rank][2 * made.size :]
+    ranks, size = _TAKEN[play]
+    for rank in ranks:
+        strings[rank] = strings[rank][size:]

@@ -1,20 +1,24 @@
 """The journal: every decision and every fault as a line of JSON, at once (docs/protocol.md 8).
 
-A line is made by structlog when its event happens, and put into a buffer. One writer, a thread that sleeps while there
+A line is made by structlog when its event happens, and put into a buffer. The line of a plain decision, of which there
+are tens of thousands a second, is joined from what is encoded already (a test holds it equal). One writer, a thread that sleeps while there
 is nothing to do, takes all that has gathered and writes it in one go: the event loop neither waits for the disk nor
 makes a system call per line. The buffer is bounded. When it is full, whoever brings the next line writes it out, and so
 is as slow as the disk; no line is ever dropped.
 """
 
 import os
+import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any, Final, Self
 
 from structlog import BoundLoggerBase
 
+from wakeng.engine import TOKENS, Phase
 from wakeng.services.errors import LineFileError
 from wakeng.services.linefile import LineFile
 from wakeng.services.plaintext import json_line
@@ -25,9 +29,34 @@ _MOST_BUFFERED: Final = 8192
 _LINGER_S: Final = 0.02
 
 
-def wall_clock() -> datetime:
-    """Now, in UTC."""
-    return datetime.now(UTC)
+def wall_clock_us() -> int:
+    """Microseconds since 1970."""
+    return time.time_ns() // 1000
+
+
+def _stamp(us: int) -> str:
+    second, rest = divmod(us, 1_000_000)
+    return f"{_second(second)}.{rest:06d}Z"
+
+
+@lru_cache(maxsize=4)
+def _second(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+_MADE: Final = {
+    phase: {
+        token: b',"phase":"%s","action":"%s","latency_us":' % (phase.value.encode(), token.encode()) for token in tokens
+    }
+    for phase, tokens in TOKENS.items()
+}
+"""What a line says of a decision, by phase and action."""
+
+
+def subject(*, match_id: str, hand_index: int, attempt: int, seat: int, bot: str) -> bytes:
+    """What all lines on the decisions of one seat in one hand say, for `Journal.plain_decision`."""
+    fields = {"match_id": match_id, "hand_index": hand_index, "attempt": attempt, "seat": seat, "bot": bot}
+    return json_line(None, "", fields)[1:-2]
 
 
 class Journal:
@@ -37,7 +66,7 @@ class Journal:
         self,
         file: "_Rotating",
         *,
-        clock: Callable[[], datetime] = wall_clock,
+        clock: Callable[[], int] = wall_clock_us,
         on_lines: Callable[[int], object] = lambda _: None,
         on_failure: Callable[[], object] = lambda: None,
         most_buffered: int = _MOST_BUFFERED,
@@ -54,7 +83,7 @@ class Journal:
         *,
         max_bytes: int = MOST_BYTES,
         backups: int = BACKUPS,
-        clock: Callable[[], datetime] = wall_clock,
+        clock: Callable[[], int] = wall_clock_us,
         on_lines: Callable[[int], object] = lambda _: None,
         on_failure: Callable[[], object] = lambda: None,
         most_buffered: int = _MOST_BUFFERED,
@@ -67,6 +96,12 @@ class Journal:
         """
         file = _Rotating(Path(path), max_bytes, backups)
         return cls(file, clock=clock, on_lines=on_lines, on_failure=on_failure, most_buffered=most_buffered)
+
+    def plain_decision(self, subject: bytes, phase: Phase, action: str, latency_us: int) -> None:
+        """A decision of which there is no more to say than this: the line of `decision`, in a fifth of its time."""
+        at = _stamp(self._clock()).encode()
+        made = _MADE[phase][action]
+        self._buffer.append(b'{"at":"%b",%b%b%d,"event":"decision"}\n' % (at, subject, made, latency_us))
 
     def decision(
         self,
@@ -85,7 +120,7 @@ class Journal:
     ) -> None:
         """A decision was applied; with `fault`, it was the default action (docs/protocol.md 7)."""
         fields: dict[str, Any] = {
-            "at": self._clock(),
+            "at": _stamp(self._clock()),
             "match_id": match_id,
             "hand_index": hand_index,
             "attempt": attempt,
@@ -128,7 +163,7 @@ class Journal:
 
     def event(self, name: str, /, **fields: Any) -> None:
         """Anything else, such as a hand voided or a bot quarantined; `at` and `event` are the journal's own fields."""
-        self._tell(name, {"at": self._clock(), **fields})
+        self._tell(name, {"at": _stamp(self._clock()), **fields})
 
     def flush(self) -> None:
         """Returns when every line told so far is the kernel's, where a kill cannot reach it."""

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from wakeng.engine import Fault, RuleSet
-from wakeng.services.journal import Journal
+from wakeng.services.journal import Journal, subject
 from wakeng.services.metrics import Metrics
 from wakeng.services.table import Decided, Table
 
@@ -17,12 +17,22 @@ class JournalWatcher:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
+        self._subjects: dict[Table, list[bytes]] = {}
 
     def hand_started(self, table: Table) -> None:
-        """Nothing; the first decision says which hand it is of."""
+        """No line; the first decision says which hand it is of."""
+        spec = table.spec
+        self._subjects[table] = [
+            subject(match_id=spec.match_id, hand_index=spec.hand_index, attempt=spec.attempt, seat=seat, bot=name.bot)
+            for seat, name in enumerate(spec.names)
+        ]
 
     def decided(self, table: Table, decided: Decided) -> None:
         """One line."""
+        seat, phase, action, latency_us, fault, _, note = decided
+        if fault is None and note is None:
+            self._journal.plain_decision(self._subjects[table][seat], phase, action, latency_us)
+            return
         spec = table.spec
         self._journal.decision(
             match_id=spec.match_id,
@@ -51,10 +61,12 @@ class JournalWatcher:
         )
 
     def hand_ended(self, table: Table) -> None:
-        """Nothing; the record tells it."""
+        """No line; the record tells it."""
+        del self._subjects[table]
 
     def hand_voided(self, table: Table, reason: str) -> None:
         """One line: a voided hand has no record."""
+        del self._subjects[table]
         spec = table.spec
         self._journal.event(
             "hand_voided",
