@@ -8,25 +8,29 @@ from hypothesis import strategies as st
 
 from tests.engine.strategies import Choice, choices
 from wakeng.engine import PRESETS, Bidding, Fault, RuleSet, derive, rule_set
-from wakeng.services.encoding import RequestWriter
+from wakeng.sdk.wire import rules_message
+from wakeng.services.encoding import RequestWriter, hand_ended, hand_started
 from wakeng.services.requests import decide_request
 from wakeng.services.spec import TimeControl
 from wakeng.services.table import HandSpec, Name, Table
+from wakeng.v1 import bot_pb2
+
+
+def a_hand(rules: RuleSet, seed: bytes, dice: random.Random) -> HandSpec:
+    return HandSpec(
+        match_id="m",
+        hand_index=dice.choice((0, 1, 127, 128, 70_000)),
+        attempt=dice.choice((0, 2)),
+        rules=rules,
+        seed=seed,
+        time_control=TimeControl(move_ms=dice.choice((1, 127, 1000)), bank_ms=dice.choice((0, 5000))),
+        names=(Name("a"),) * rules.players,
+        assigned_digger=2 if rules.bidding is Bidding.ASSIGNED else None,
+    )
 
 
 def check_a_hand(rules: RuleSet, seed: bytes, dice: random.Random) -> None:
-    table = Table(
-        HandSpec(
-            match_id="m",
-            hand_index=dice.choice((0, 1, 127, 128, 70_000)),
-            attempt=dice.choice((0, 2)),
-            rules=rules,
-            seed=seed,
-            time_control=TimeControl(move_ms=dice.choice((1, 127, 1000)), bank_ms=dice.choice((0, 5000))),
-            names=(Name("a"),) * rules.players,
-            assigned_digger=2 if rules.bidding is Bidding.ASSIGNED else None,
-        )
-    )
+    table = Table(a_hand(rules, seed, dice))
     writer = RequestWriter(table)
     asked = 1 << 60
     while not table.over:
@@ -41,6 +45,22 @@ def check_a_hand(rules: RuleSet, seed: bytes, dice: random.Random) -> None:
             table.fault(Fault.DEADLINE, latency_us=dice.randrange(3_000_000))
         else:
             table.answer(dice.choice(table.hand.legal_tokens()), latency_us=dice.randrange(1_000_000))
+
+
+def test_notices_of_a_hand_are_the_objects_own_encoding() -> None:
+    table = Table(a_hand(PRESETS["xian"], derive(bytes(32), "notice", 1), random.Random(7)))
+    for seat in range(3):
+        told = bot_pb2.ArenaMessage.FromString(hand_started(table.spec, seat) + hand_ended(table.spec, seat, None))
+        of = {"match_id": "m", "hand_index": table.spec.hand_index, "attempt": table.spec.attempt, "seat": seat}
+        started = bot_pb2.HandStarted(rules=rules_message(table.spec.rules), **of)
+        assert told == bot_pb2.ArenaMessage(hands_started=[started], hands_ended=[bot_pb2.HandEnded(**of)])
+    table.forfeit(1, Fault.NOT_READY)
+    result = table.hand.result
+    assert result is not None
+    told = bot_pb2.ArenaMessage.FromString(hand_ended(table.spec, 2, result))
+    of["seat"] = 2
+    ended = bot_pb2.HandEnded(winner="ESCAPED", scores=result.scores, escaped_seat=1, **of)
+    assert told.hands_ended == [ended]
 
 
 @pytest.mark.parametrize("preset", PRESETS)

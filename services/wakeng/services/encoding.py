@@ -14,10 +14,10 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
-from wakeng.engine import CARD_NAMES, PLAYS, TOKENS, Fault, Hand, Phase, RuleSet, format_cards
+from wakeng.engine import CARD_NAMES, PLAYS, TOKENS, Fault, Hand, Phase, Result, RuleSet, format_cards
 from wakeng.engine.phases import EVENTS
 from wakeng.sdk.wire import rules_message
-from wakeng.services.table import Table
+from wakeng.services.table import HandSpec, Table
 
 _VARINT: Final = 0
 _BYTES: Final = 2
@@ -122,6 +122,42 @@ def arena_message(requests: Iterable[bytes], others: bytes) -> bytes:
     return _text(1, b"".join(pieces))
 
 
+# HandStarted and HandEnded
+_STARTED: Final = 2
+_ENDED: Final = 3
+
+
+@lru_cache(maxsize=256)
+def _rules_started(rules: RuleSet) -> bytes:
+    return _text(5, rules_message(rules).SerializeToString(deterministic=True))
+
+
+def _notice(spec: HandSpec, seat: int) -> bytes:
+    return b"".join(
+        (
+            _text(1, spec.match_id),
+            _number(2, spec.hand_index) if spec.hand_index else b"",
+            _number(3, spec.attempt) if spec.attempt else b"",
+            _number(4, seat) if seat else b"",
+        )
+    )
+
+
+def hand_started(spec: HandSpec, seat: int) -> bytes:
+    """The field of an ArenaMessage that tells a seat's bot that a hand begins."""
+    return _text(_STARTED, _notice(spec, seat) + _rules_started(spec.rules))
+
+
+def hand_ended(spec: HandSpec, seat: int, result: Result | None) -> bytes:
+    """The field of an ArenaMessage that tells a seat's bot that a hand is over; None for one that was voided."""
+    told = [_notice(spec, seat)]
+    if result is not None:
+        told += (_text(5, result.winner.value), _text(6, b"".join(map(_varint, result.scores))))
+        if result.escaped_seat is not None:
+            told.append(_number(7, result.escaped_seat))
+    return _text(_ENDED, b"".join(told))
+
+
 class RequestWriter:
     """Writes the requests of one table. Everything it keeps follows from the hand, which it reads and never changes."""
 
@@ -218,7 +254,7 @@ class RequestWriter:
         return self._cards[seat]
 
     def _facts(self, hand: Hand) -> tuple[bytes, bytes, bytes]:
-        """Digger and bid; the other terms, kitty, rules and task; and the marked card. Settled once cards are played."""
+        """Digger and bid; the other terms, kitty, rules, task; and the marked card. They stay so in play."""
         deal, dug = hand.deal, hand.digger >= 0
         dig = (_number(6, hand.digger) if dug else b"") + (_number(7, hand.bid) if hand.bid else b"")
         terms = (

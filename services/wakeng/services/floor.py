@@ -65,6 +65,8 @@ class Floor:
         self._watchers = watchers
         self._wake = wake
         self._loop = asyncio.get_running_loop()
+        self.watched_at = self._loop.time()
+        """When it was last looked for tables that stand still; close enough to say when one has moved."""
         self._playing: set[_Play] = set()
         self._timers: set[asyncio.TimerHandle] = set()
         self._probes: set[asyncio.Task[None]] = set()
@@ -78,9 +80,9 @@ class Floor:
 
     def _keep_watch(self) -> None:
         """Void every table that has stood still for longer than any deadline lets it; nobody else would move it."""
-        now = self._loop.time()
+        self.watched_at = now = self._loop.time()
         for play in list(self._playing):
-            if now - play.moved_at > play.patience:
+            if now - play.moved_at > play.patience + WATCH_EVERY:
                 self.void(play, f"no progress for {play.patience:.0f} s")
         self._at(now + WATCH_EVERY, self._keep_watch)
 
@@ -95,10 +97,6 @@ class Floor:
         for play in list(self._playing):
             play.over = True
             self._end(play)
-
-    def now(self) -> float:
-        """The loop's clock."""
-        return self._loop.time()
 
     def void_waiting(self, seats: Sequence[Seat], reason: str) -> None:
         """Void every hand that waits for one of these seats."""
@@ -262,8 +260,8 @@ class _Play:
         self.ending = ending
         self.leased = leased
         self.over = False
-        self.moved_at = asyncio.get_running_loop().time()
-        """When the table last moved on."""
+        self.moved_at = floor.watched_at
+        """When the table last moved on, as of the floor's last look before."""
 
     @property
     def patience(self) -> float:
@@ -321,7 +319,7 @@ class _Play:
 
     def _moved(self, seat: int, decided: Decided | None) -> None:
         """Tell of it and go on; for whatever fails on the way the caller voids the hand."""
-        self.moved_at = self._floor.now()
+        self.moved_at = self._floor.watched_at
         if decided is not None:
             self._floor.decided(self.table, decided)
         else:

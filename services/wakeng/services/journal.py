@@ -1,10 +1,10 @@
 """The journal: every decision and every fault as a line of JSON, at once (docs/protocol.md 8).
 
 A line is made by structlog when its event happens, and put into a buffer. The line of a plain decision, of which there
-are tens of thousands a second, is joined from what is encoded already (a test holds it equal). One writer, a thread that sleeps while there
-is nothing to do, takes all that has gathered and writes it in one go: the event loop neither waits for the disk nor
-makes a system call per line. The buffer is bounded. When it is full, whoever brings the next line writes it out, and so
-is as slow as the disk; no line is ever dropped.
+are tens of thousands a second, is joined from what is encoded already (a test holds it equal). One writer, a thread
+that sleeps while there is nothing to do, takes all that has gathered and writes it in one go: the event loop neither
+waits for the disk nor makes a system call per line. The buffer is bounded. When it is full, whoever brings the next
+line writes it out, and so is as slow as the disk; no line is ever dropped.
 """
 
 import os

@@ -14,8 +14,7 @@ from typing import Final
 from google.protobuf.message import DecodeError
 
 from wakeng.engine import Fault
-from wakeng.sdk.wire import rules_message
-from wakeng.services.encoding import arena_message
+from wakeng.services.encoding import arena_message, hand_ended, hand_started
 from wakeng.services.seat import Question, Seat, Transport
 from wakeng.services.table import Table, escape
 from wakeng.v1 import bot_pb2
@@ -43,8 +42,8 @@ class PackedTransport(Transport):
         self.seat = seat
         self.outbox: asyncio.Queue[bytes | None] = asyncio.Queue()
         """Encoded messages for the present connection; None ends it."""
-        self._starts: dict[tuple[str, int, int], bot_pb2.HandStarted] = {}
-        self._ends: list[bot_pb2.HandEnded] = []
+        self._starts: dict[tuple[str, int, int], bytes] = {}
+        self._ends: list[bytes] = []
         self._pings: dict[int, tuple[float, bool]] = {}
         self._ping_ids = count(1)
         self._trips: list[float] = []
@@ -75,35 +74,20 @@ class PackedTransport(Transport):
     def hand_started(self, table: Table, seat: int) -> None:
         """Goes along with the next message."""
         spec = table.spec
-        self._starts[spec.match_id, spec.hand_index, seat] = bot_pb2.HandStarted(
-            match_id=spec.match_id,
-            hand_index=spec.hand_index,
-            attempt=spec.attempt,
-            seat=seat,
-            rules=rules_message(spec.rules),
-        )
+        self._starts[spec.match_id, spec.hand_index, seat] = hand_started(spec, seat)
 
     def hand_ended(self, table: Table, seat: int) -> None:
         """Goes along with the next message; a hand of whose start the bot was not yet told is not mentioned at all."""
-        spec, result = table.spec, table.hand.result
-        if self._starts.pop((spec.match_id, spec.hand_index, seat), None) is not None:
-            return
-        ended = bot_pb2.HandEnded(match_id=spec.match_id, hand_index=spec.hand_index, attempt=spec.attempt, seat=seat)
-        if result is not None:  # None for a hand that was voided.
-            ended.winner = result.winner.value
-            ended.scores.extend(result.scores)
-            if result.escaped_seat is not None:
-                ended.escaped_seat = result.escaped_seat
-        self._ends.append(ended)
+        spec = table.spec
+        if self._starts.pop((spec.match_id, spec.hand_index, seat), None) is None:
+            self._ends.append(hand_ended(spec, seat, table.hand.result))
 
     def _notices(self) -> bytes:
         """What has gathered, encoded; it has then been said."""
-        if not self._starts and not self._ends:
-            return b""
-        message = bot_pb2.ArenaMessage(hands_started=self._starts.values(), hands_ended=self._ends)
+        notices = b"".join((*self._starts.values(), *self._ends))
         self._starts.clear()
         self._ends.clear()
-        return message.SerializeToString()
+        return notices
 
     def flush_notices(self) -> None:
         """Send what has gathered without waiting for a question."""

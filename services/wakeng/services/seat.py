@@ -346,8 +346,10 @@ class Seat:
             self._unawaited(decision_id)
             return False
         took = now - question.sent
-        self._fastest = min(self._fastest, took)
-        self._slowest = max(self._slowest, took)
+        if took < self._fastest:
+            self._fastest = took
+        if took > self._slowest:
+            self._slowest = took
         network = int(1e6 * self.allowance)
         question.asker.answered(action, latency_us=int(1e6 * took), network_us=network, note=note)
         return True

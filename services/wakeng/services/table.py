@@ -78,6 +78,7 @@ class Table:
         "_extras",
         "_faults",
         "_latencies",
+        "_move_us",
         "_strikes",
         "bank_us",
         "hand",
@@ -97,6 +98,7 @@ class Table:
             blind_first_seat=spec.blind_first_seat,
             assigned_digger=spec.assigned_digger,
         )
+        self._move_us = 1000 * spec.time_control.move_ms
         self.bank_us = [1000 * spec.time_control.bank_ms] * players
         self.reconnect_us = [1000 * spec.time_control.reconnect_ms] * players
         self.last: list[Decided | None] = [None] * players
@@ -123,7 +125,7 @@ class Table:
     @property
     def budget_us(self) -> int:
         """How long the present question may take: the move, and what is left of the seat's bank."""
-        return 1000 * self.spec.time_control.move_ms + self.bank_us[self.hand.turn]
+        return self._move_us + self.bank_us[self.hand.turn]
 
     # Events ---------------------------------------------------------------------------------------------------------
 
@@ -180,7 +182,7 @@ class Table:
     def _charge(self, seat: int, latency_us: int, network_us: int) -> int:
         """Draw on the bank what went beyond the move's own budget; the latency as it stands in the record."""
         latency_us = min(max(0, latency_us), _MOST_LATENCY_US)
-        over = latency_us - network_us - 1000 * self.spec.time_control.move_ms
+        over = latency_us - network_us - self._move_us
         if over > 0:
             self.bank_us[seat] = max(0, self.bank_us[seat] - over)
         return latency_us
@@ -229,17 +231,13 @@ class Table:
         return record
 
     def _decision_members(self) -> Sequence[dict[str, Any]]:
-        extras = self._extras
-        return [
-            {
-                "seat": seat,
-                "phase": phase.value,
-                "action": TOKENS[phase][action],
-                "latency_us": latency,
-                **extras.get(i, {}),
-            }
-            for i, ((seat, phase, action), latency) in enumerate(zip(self.hand.decisions, self._latencies, strict=True))
+        members: list[dict[str, Any]] = [
+            {"seat": seat, "phase": phase.value, "action": TOKENS[phase][action], "latency_us": latency}
+            for (seat, phase, action), latency in zip(self.hand.decisions, self._latencies, strict=True)
         ]
+        for i, extras in self._extras.items():
+            members[i].update(extras)
+        return members
 
 
 def _extras(decided: Decided) -> dict[str, str]:
