@@ -7,7 +7,6 @@ import copy
 import itertools
 import random
 from collections import Counter
-from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -53,7 +52,7 @@ def _plain_result(result: Result | None) -> dict[str, Any] | None:
     if result is None:
         return None
     lists = {name: None if value is None else list(value) for name, value in _score_lists(result).items()}
-    return {**asdict(result), **lists, "winner": result.winner.value}
+    return {**result._asdict(), **lists, "winner": result.winner.value}
 
 
 def _score_lists(result: Result) -> dict[str, tuple[int, ...] | None]:

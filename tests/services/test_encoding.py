@@ -1,6 +1,7 @@
 """The spliced request is the object's own encoding, byte for byte, at every question of hands of any rule set."""
 
 import random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -51,7 +52,12 @@ def test_notices_of_a_hand_are_the_objects_own_encoding() -> None:
     table = Table(a_hand(PRESETS["xian"], derive(bytes(32), "notice", 1), random.Random(7)))
     for seat in range(3):
         told = bot_pb2.ArenaMessage.FromString(hand_started(table.spec, seat) + hand_ended(table.spec, seat, None))
-        of = {"match_id": "m", "hand_index": table.spec.hand_index, "attempt": table.spec.attempt, "seat": seat}
+        of: dict[str, Any] = {
+            "match_id": "m",
+            "hand_index": table.spec.hand_index,
+            "attempt": table.spec.attempt,
+            "seat": seat,
+        }
         started = bot_pb2.HandStarted(rules=rules_message(table.spec.rules), **of)
         assert told == bot_pb2.ArenaMessage(hands_started=[started], hands_ended=[bot_pb2.HandEnded(**of)])
     table.forfeit(1, Fault.NOT_READY)

@@ -83,7 +83,7 @@ def test_times_are_in_utc_to_the_microsecond(path: Path) -> None:
 
 @pytest.mark.parametrize("bot", ["greedy", 'x"}\n{', "\x9b2J\u2028"])
 def test_a_plain_decision_is_the_line_of_any_other(path: Path, bot: str) -> None:
-    of = {"match_id": "m1", "hand_index": 7, "attempt": 0, "seat": 2, "bot": bot}
+    of: dict[str, Any] = {"match_id": "m1", "hand_index": 7, "attempt": 0, "seat": 2, "bot": bot}
     with open_journal(path) as journal:
         for phase, tokens in TOKENS.items():
             for token in tokens:

@@ -1,9 +1,9 @@
 """Seeds, their stream of random numbers, and the deal they give: the whole of docs/rules.md 7."""
 
 import struct
-from dataclasses import dataclass
 from hashlib import sha256
-from typing import Final
+from operator import mod
+from typing import NamedTuple
 
 from wakeng.engine.cards import HEARTS
 from wakeng.engine.rules import Bidding, FirstCaller, RuleSet
@@ -31,9 +31,6 @@ def parse_seed(text: str) -> bytes:
     return bytes.fromhex(text)
 
 
-_WORDS: Final = struct.Struct(">8I").unpack
-
-
 class Stream:
     """Uniform draws from a seed: big-endian 32-bit words of SHA-256(seed || block number), block after block."""
 
@@ -48,10 +45,15 @@ class Stream:
     def _ahead(self, count: int) -> list[int]:
         """At least so many words, the next first."""
         words = self._words
-        while len(words) < count:
-            words += _WORDS(sha256(self._seed + self._blocks.to_bytes(8, "big")).digest())
-            self._blocks += 1
+        missing = -((len(words) - count) // 8)
+        if missing > 0:
+            blocks = map(self._block, range(self._blocks, self._blocks + missing))
+            words += struct.unpack(f">{8 * missing}I", b"".join(blocks))
+            self._blocks += missing
         return words
+
+    def _block(self, number: int) -> bytes:
+        return sha256(self._seed + number.to_bytes(8, "big")).digest()
 
     def below(self, n: int) -> int:
         """A number in 0..n-1, all equally likely: words that would favour the low ones are passed over."""
@@ -75,13 +77,12 @@ class Stream:
                 items[i], items[j] = items[j], items[i]
             return
         del self._words[:draws]
-        for i, word in zip(range(draws, 0, -1), words, strict=True):
-            j = word % (i + 1)
+        places = map(mod, words, range(draws + 1, 1, -1))
+        for i, j in zip(range(draws, 0, -1), places, strict=True):
             items[i], items[j] = items[j], items[i]
 
 
-@dataclass(frozen=True, slots=True)
-class Deal:
+class Deal(NamedTuple):
     """Who was dealt what. Cards ascend by id; `marked_card` and `task` are None where the rule set has none."""
 
     first_dealt_seat: int

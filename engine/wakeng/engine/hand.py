@@ -41,8 +41,17 @@ BLIND_DIG: Final = 3
 FORCED_DIG: Final = 1
 
 _PLAY: Final = Phase.PLAY
-_PLAY_EVENTS: Final = tuple(events[_PLAY] for events in EVENTS)
+_END: Final = Phase.END
+_BLIND: Final = Phase.BLIND
+_BID: Final = Phase.BID
+_GRAB: Final = Phase.GRAB
 _OFFER: Final = (0, 1)
+_HIGHER_BIDS: Final = tuple(tuple((PASS, *range(bid + 1, most + 1)) for bid in range(5)) for most in range(5))
+"""By the highest bid there may be and the highest so far: what may be bid."""
+_ORDERS: Final[tuple[tuple[list[int], ...], ...]] = tuple(
+    tuple([*range(seat, n), *range(seat)] for seat in range(n)) for n in range(5)
+)
+"""By players and first seat: all seats in turn order."""
 _RANK_BITS: Final = (1 << 13) - 1
 _RUN_BITS: Final = (1 << 10) - 1
 _CONTROL_POINTS: Final = {10: 1, 11: 2, 12: 3}
@@ -61,16 +70,18 @@ class Hand:
     """The state of one hand. Read its attributes; change it by `apply`, `apply_token` and `escape` alone.
 
     `planes` are the packed hands by seat (`wakeng.engine.plays`), `table` the id of the play to beat (0: none) and
-    `holder` who made it, `decisions` every decision so far, hidden ones included, `history` the public events.
+    `holder` who made it, `decisions` every decision so far, hidden ones included.
     """
 
     __slots__ = (
         "_after",
         "_bombs",
         "_caller",
-        "_must_beat",
+        "_history",
         "_queue",
         "_runs",
+        "_simple",
+        "_told",
         "bid",
         "blind",
         "bombs",
@@ -79,7 +90,6 @@ class Hand:
         "decisions",
         "digger",
         "grabs",
-        "history",
         "holder",
         "legal",
         "lying",
@@ -107,11 +117,13 @@ class Hand:
         self.planes = [pack(cards) for cards in deal.hands]
         self.dealt = False
         """Whether the cards are out; in BLIND nobody has seen one."""
-        self.phase = Phase.END
+        self.phase = _END
         self.turn = NOBODY
         self.legal: tuple[int, ...] = ()
         self.decisions: list[tuple[int, Phase, int]] = []
-        self.history: list[str] = []
+        self._history: list[str] = []
+        self._told = 0
+        """How many decisions are in `_history`."""
         self.digger = NOBODY
         self.bid = self.bombs = self.grabs = 0
         self.opened = self.blind = False
@@ -121,17 +133,18 @@ class Hand:
         self.result: Result | None = None
         self._caller = NOBODY
         self._queue: list[int] = []
-        self._after: list[int] = [*range(1, rules.players), 0]
+        self._after: list[int] = _ORDERS[rules.players][1].copy()
         self._runs = rules.run_leads
         self._bombs = rules.bombs
-        self._must_beat = rules.must_beat
+        self._simple = not rules.bombs and not rules.must_beat
+        """Whether what follows a play is a row of FOLLOWS as it stands."""
         if rules.bidding is Bidding.ASSIGNED:
             assert assigned_digger is not None
             self.bid = BLIND_DIG
             self._take_kitty(assigned_digger)
         elif rules.has_blind:
             first = deal.first_dealt_seat if blind_first_seat is None else blind_first_seat
-            self._ask_each(Phase.BLIND, first, rules.players)
+            self._ask_each(_BLIND, first, rules.players)
         else:
             self._begin_bidding()
 
@@ -155,16 +168,41 @@ class Hand:
     # The checked door ---------------------------------------------------------------------------------------------
 
     def apply(self, action: int) -> None:
-        """Answer the present question; IllegalAction if `action` is not in `legal`."""
+        """Answer the present question; IllegalAction if `action` is not in `legal`.
+
+        A play is worked out here and not further down: nearly all of what a hand costs is in these lines.
+        """
         if action not in self.legal:
             raise self._refusal(action)
         seat = self.turn
-        if self.phase is _PLAY:
-            self._play(seat, action)
-        else:
-            phase = self.phase
-            self.decisions.append((seat, phase, action))
+        phase = self.phase
+        self.decisions.append((seat, phase, action))
+        if phase is not _PLAY:
             _ANSWERS[phase](self, seat, action)
+            return
+        planes = self.planes
+        turn = self.turn = self._after[seat]
+        if action:
+            rest, shift, mask = REMOVALS[action]
+            hand = planes[seat]
+            hand = planes[seat] = hand & rest | hand >> shift & mask
+            self.table = table = action
+            self.holder = seat
+            if self._bombs and FIRST_QUAD <= action < FIRST_RUN:
+                self.bombs += 1
+            if not hand:
+                self._win(seat)
+                return
+        elif turn == self.holder:
+            self.table = PASS
+            self.legal = self._leads(planes[turn])
+            return
+        else:
+            table = self.table
+        hand = planes[turn]
+        shift, above, row = FOLLOWS[table]
+        legal = row[hand >> shift & above]
+        self.legal = legal if self._simple else self._follows(legal, table, hand)
 
     def apply_token(self, token: str) -> None:
         """Answer with a word of the wire; UnknownToken if it is none, IllegalAction if it is not legal here."""
@@ -189,7 +227,7 @@ class Hand:
 
     def escape(self, seat: int) -> None:
         """The seat leaves and pays; the hand is over (docs/rules.md 4)."""
-        if self.phase is Phase.END:
+        if self.phase is _END:
             raise IllegalAction("the hand is over")
         if not 0 <= seat < self.rules.players:
             raise IllegalAction(f"{seat} is no seat of 0..{self.rules.players - 1}")
@@ -215,6 +253,16 @@ class Hand:
             else:
                 held.append(card)
         return tuple(held)
+
+    @property
+    def history(self) -> list[str]:
+        """The public events so far, in a list to be read; it follows from the decisions, and is made when asked for."""
+        decisions = self.decisions
+        for decision in decisions[self._told :]:
+            if (event := _event(*decision)) is not None:
+                self._history.append(event)
+        self._told = len(decisions)
+        return self._history
 
     def observe(self, seat: int) -> Observation:
         """What the seat may know now; that two others are asked about lying down it does not see."""
@@ -246,32 +294,27 @@ class Hand:
     # Before the cards are played ----------------------------------------------------------------------------------
 
     def _ask(self, phase: Phase, seat: int, legal: tuple[int, ...]) -> None:
-        self.dealt = phase is not Phase.BLIND
+        self.dealt = phase is not _BLIND
         self.phase = phase
         self.turn = seat
         self.legal = legal
 
     def _ask_each(self, phase: Phase, first: int, count: int) -> None:
         """Begin a phase that asks `count` seats in turn order."""
-        players = self.rules.players
-        self._queue = [(first + i) % players for i in range(count)]
+        self._queue = _ORDERS[self.rules.players][first][:count]
         self._ask_next(phase)
 
     def _ask_next(self, phase: Phase) -> bool:
         """Put the phase's question to the next seat of the queue; False when all were asked."""
         if not self._queue:
             return False
-        legal = _OFFER if phase is not Phase.BID else (PASS, *range(self.bid + 1, self.rules.max_bid + 1))
+        legal = _OFFER if phase is not _BID else _HIGHER_BIDS[self.rules.max_bid][self.bid]
         self._ask(phase, self._queue.pop(0), legal)
         return True
 
-    def _record(self, seat: int, action: int) -> None:
-        self.history.append(EVENTS[seat][self.phase][action])
-
     def _answer_blind(self, seat: int, action: int) -> None:
-        self._record(seat, action)
         if not action:
-            if not self._ask_next(Phase.BLIND):
+            if not self._ask_next(_BLIND):
                 self._begin_bidding()
         elif self.rules.black_dig:
             self.bid = BLACK_DIG
@@ -283,16 +326,15 @@ class Hand:
 
     def _begin_bidding(self) -> None:
         self._caller = NOBODY
-        self._ask_each(Phase.BID, self.deal.first_caller, self.rules.players)
+        self._ask_each(_BID, self.deal.first_caller, self.rules.players)
 
     def _answer_bid(self, seat: int, action: int) -> None:
-        self._record(seat, action)
         if action:
             self.bid = action
             self._caller = seat
         if self.bid == self.rules.max_bid:
             self._begin_grabbing(self._caller)
-        elif not self._ask_next(Phase.BID):
+        elif not self._ask_next(_BID):
             if self._caller == NOBODY:
                 self.bid = FORCED_DIG
                 self._caller = self.deal.first_caller
@@ -303,15 +345,14 @@ class Hand:
             self._take_kitty(caller)
             return
         self._caller = caller
-        self._ask_each(Phase.GRAB, self._after[caller], self.rules.players - 1)
+        self._ask_each(_GRAB, self._after[caller], self.rules.players - 1)
 
     def _answer_grab(self, seat: int, action: int) -> None:
-        self._record(seat, action)
         if action:
             self.grabs += 1
             self.blind = False
             self._caller = seat
-        if not self._ask_next(Phase.GRAB):
+        if not self._ask_next(_GRAB):
             self._take_kitty(self._caller)
 
     def _take_kitty(self, digger: int) -> None:
@@ -323,7 +364,6 @@ class Hand:
             self._begin_burying()
 
     def _answer_open(self, seat: int, action: int) -> None:
-        self._record(seat, action)
         self.opened = bool(action)
         self._begin_burying()
 
@@ -335,7 +375,6 @@ class Hand:
         self._ask(Phase.BURY, self.digger, (PASS, *(rank + 1 for rank in range(13) if held >> rank & 1)))
 
     def _answer_bury(self, seat: int, action: int) -> None:
-        self._record(seat, action)
         if action:
             # The action of a rank is the id of its SINGLE too, so burying a card is playing it, unseen by the table.
             self.planes[seat] = remove(self.planes[seat], action)
@@ -364,7 +403,6 @@ class Hand:
             partner = next(other for other in range(3) if other not in (seat, self.digger))
             self._ask(Phase.LIE_DOWN_CONSENT, partner, _OFFER)
         else:
-            self.history.append(LIE_DOWN_REFUSED)
             self._begin_play()
 
     def _answer_lie_down_consent(self, seat: int, action: int) -> None:
@@ -372,9 +410,6 @@ class Hand:
             self.lying = seat
             before = self._after.index(seat)
             self._after[before] = self._after[seat]
-            self.history.append(lies_down(seat))
-        else:
-            self.history.append(LIE_DOWN_REFUSED)
         self._begin_play()
 
     # Playing the cards --------------------------------------------------------------------------------------------
@@ -386,50 +421,27 @@ class Hand:
         self.turn = self._after[leader] if leader == self.lying else leader
         self.legal = self._leads(self.planes[self.turn])
 
-    def _play(self, seat: int, play: int) -> None:
-        """One play or pass, the next turn and what is legal there: nearly all of what a hand costs is here."""
-        self.decisions.append((seat, _PLAY, play))
-        self.history.append(_PLAY_EVENTS[seat][play])
-        turn = self._after[seat]
-        if play:
-            rest, shift, mask = REMOVALS[play]
-            hand = self.planes[seat]
-            hand = self.planes[seat] = hand & rest | hand >> shift & mask
-            if self._bombs and FIRST_QUAD <= play < FIRST_RUN:
-                self.bombs += 1
-            self.table = table = play
-            self.holder = seat
-            if not hand:
-                self._win(seat)
-                return
-        elif turn == self.holder:
-            self.table = table = PASS
-        else:
-            table = self.table
-        self.turn = turn
-        hand = self.planes[turn]
-        if not table:
-            self.legal = self._leads(hand)
-            return
-        shift, above, row = FOLLOWS[table]
-        legal = row[hand >> shift & above]
+    def _follows(self, legal: tuple[int, ...], table: int, hand: int) -> tuple[int, ...]:
+        """The follows in kind, as the rule set has them: with bombs, and without the pass where one must beat."""
         if self._bombs and hand >> 39:
             legal = _with_bombs(legal, table, QUADS[hand >> 39])
-        self.legal = legal[1:] if self._must_beat and len(legal) > 1 else legal
+        return legal[1:] if self.rules.must_beat and len(legal) > 1 else legal
 
     def _leads(self, hand: int) -> tuple[int, ...]:
         singles = hand & _RANK_BITS
         pairs = hand >> 13 & _RANK_BITS
         triples = hand >> 26 & _RANK_BITS
-        quads = hand >> 39
         straights, pair_runs, triple_runs, quad_runs = self._runs
+        equal = SINGLES[singles] + PAIRS[pairs]
+        runs = straights[singles & _RUN_BITS] + pair_runs[pairs & _RUN_BITS]
+        if not triples:
+            return equal + runs
+        quads = hand >> 39
         return (
-            SINGLES[singles]
-            + PAIRS[pairs]
+            equal
             + TRIPLES[triples]
             + QUADS[quads]
-            + straights[singles & _RUN_BITS]
-            + pair_runs[pairs & _RUN_BITS]
+            + runs
             + triple_runs[triples & _RUN_BITS]
             + quad_runs[quads & _RUN_BITS]
         )
@@ -459,7 +471,7 @@ class Hand:
         return tuple(bonus)
 
     def _end(self, result: Result) -> None:
-        self.phase = Phase.END
+        self.phase = _END
         self.turn = NOBODY
         self.legal = ()
         self.result = result
@@ -469,7 +481,7 @@ class Hand:
         if self.phase is _PLAY and 0 <= action < len(tokens):
             return IllegalAction(why_not(self.rules, self.planes[self.turn], PLAYS[action], PLAYS[self.table]))
         word = tokens[action] if 0 <= action < len(tokens) else str(action)
-        if self.phase is Phase.END:
+        if self.phase is _END:
             return IllegalAction("the hand is over")
         return IllegalAction(f"{word!r} is not legal in {self.phase.value}; legal: {' '.join(self.legal_tokens())}")
 
@@ -483,6 +495,15 @@ _ANSWERS: Final = {
     Phase.LIE_DOWN_ASK: Hand._answer_lie_down_ask,
     Phase.LIE_DOWN_CONSENT: Hand._answer_lie_down_consent,
 }
+
+
+def _event(seat: int, phase: Phase, action: int) -> str | None:
+    """The public line that a decision makes; asking a partner to lie down makes none before he has answered."""
+    if phase not in HIDDEN:
+        return EVENTS[seat][phase][action]
+    if not action:
+        return LIE_DOWN_REFUSED
+    return lies_down(seat) if phase is Phase.LIE_DOWN_CONSENT else None
 
 
 def _with_bombs(legal: tuple[int, ...], table: int, bombs: tuple[int, ...]) -> tuple[int, ...]:

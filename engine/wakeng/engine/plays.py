@@ -132,16 +132,31 @@ def _planes(bits: int) -> int:
     return bits * (1 | 1 << 13 | 1 << 26 | 1 << 39)
 
 
+_COUNTS: Final = tuple(1 << 3 * (card >> 2) for card in range(52))
+"""By card: one of its rank, where three bits count each rank."""
+
+
+def _thermometers() -> tuple[int, ...]:
+    """For every count of the lowest four ranks, three bits each, their thermometers."""
+    rows = [0]
+    for rank in range(4):
+        lifted = [sum(1 << 13 * plane + rank for plane in range(min(count, 4))) for count in range(8)]
+        rows = [row | lift for lift in lifted for row in rows]
+    return tuple(rows)
+
+
+_THERMOMETERS: Final = _thermometers()
+
+
 def pack(cards: Iterable[int]) -> int:
-    """The packed hand of some card ids: each card lifts the thermometer of its rank by one."""
-    held = pairs = triples = quads = 0
-    for card in cards:
-        bit = 1 << (card >> 2)
-        quads |= triples & bit
-        triples |= pairs & bit
-        pairs |= held & bit
-        held |= bit
-    return held | pairs << 13 | triples << 26 | quads << 39
+    """The packed hand of some card ids: ranks are counted in one sum, and four at a time looked up."""
+    counts = sum(map(_COUNTS.__getitem__, cards))
+    return (
+        _THERMOMETERS[counts & 4095]
+        | _THERMOMETERS[counts >> 12 & 4095] << 4
+        | _THERMOMETERS[counts >> 24 & 4095] << 8
+        | _THERMOMETERS[counts >> 36] << 12
+    )
 
 
 def add(hand: int, cards: Iterable[int]) -> int:

@@ -5,7 +5,6 @@ and `verify` plays the hand again from its seed and decisions and demands the ve
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from hashlib import sha256
 from typing import Any, Final
 
@@ -167,7 +166,7 @@ def deal_members(deal: Deal) -> dict[str, Any]:
 
 def result_members(result: Result) -> dict[str, Any]:
     """The `result` of a record: what does not apply is absent."""
-    found = {name: value for name, value in asdict(result).items() if value is not None}
+    found = {name: value for name, value in result._asdict().items() if value is not None}
     found["winner"] = result.winner.value
     for name in ("scores", "task_bonus"):
         if name in found:

@@ -1,7 +1,7 @@
 """What a hand is worth: stake, scores, task bonuses and the price of leaving (docs/rules.md 4)."""
 
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from wakeng.engine.rules import RuleSet
 
@@ -14,8 +14,7 @@ class Winner(Enum):
     ESCAPED = "ESCAPED"
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(NamedTuple):
     """The factors of the stake as they stand once there is a digger.
 
     `bid` 1..4, `bombs` all that were played, `grabs` 0..n-1, `blind` a blind dig that nobody grabbed.
@@ -30,8 +29,7 @@ class Terms:
     blind: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """A settled hand, by seat. In a hand escaped before there was a digger, `digger` to `blind` are None."""
 
     winner: Winner

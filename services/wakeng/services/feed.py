@@ -10,11 +10,11 @@ An event is kept as a few words, and becomes a message when somebody reads it.
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-from wakeng.engine import Fault, replay
+from wakeng.engine import Fault, Hand, replay
 from wakeng.services.table import Decided, Table
 from wakeng.v1 import match_pb2
 
@@ -42,13 +42,13 @@ class _Event(NamedTuple):
 
 
 class _Hand:
-    """A hand whose turn has come, or will. `history` grows while it is played."""
+    """A hand whose turn has come, or will; its history grows while it is played."""
 
-    __slots__ = ("attempt", "begun", "ended", "history", "number", "told")
+    __slots__ = ("attempt", "begun", "ended", "hand", "number", "told")
 
-    def __init__(self, attempt: int, history: Sequence[str], *, number: int = 0) -> None:
+    def __init__(self, attempt: int, hand: Hand, *, number: int = 0) -> None:
         self.attempt = attempt
-        self.history = history
+        self.hand = hand
         self.number = number
         """How many of the hand's numbers are taken."""
         self.begun = False
@@ -125,8 +125,8 @@ class MatchFeed:
         if not hand.begun:
             hand.begun = True
             self._number(hand, None)
-        while hand.told < len(hand.history):
-            self._number(hand, hand.history[hand.told])
+        for event in hand.hand.history[hand.told :]:
+            self._number(hand, event)
             hand.told += 1
         if hand.ended is None:
             return False
@@ -144,7 +144,7 @@ class MatchFeed:
         """A table was set; what was told of a voided attempt keeps its numbers."""
         index, voided = table.spec.hand_index, self._hands.get(table.spec.hand_index)
         number = 0 if voided is None else voided.number
-        self._hands[index] = _Hand(table.spec.attempt, table.hand.history, number=number)
+        self._hands[index] = _Hand(table.spec.attempt, table.hand, number=number)
         self._happened(index)
 
     def decided(self, table: Table, decided: Decided) -> None:
@@ -175,7 +175,7 @@ class MatchFeed:
     def recorded(self, record: Mapping[str, Any]) -> None:
         """A hand played before this process began: its events are told from its record."""
         index, attempt, result = record["hand_index"], record["attempt"], record["result"]
-        hand = self._hands[index] = _Hand(attempt, replay(record).history)
+        hand = self._hands[index] = _Hand(attempt, replay(record))
         hand.ended = match_pb2.MatchHandEnded(
             hand_index=index,
             attempt=attempt,
