@@ -5,7 +5,7 @@ over self-play. It explains 8 % of the variance and no more: chance lies in the 
 thousandths, so that a bar is the same bar everywhere.
 
 **Bars.** Each answer is a yes from some bar on. `wakeng train bids` measures them: it plays every answer to a question
-out from the same cards and tells what each bar is worth in points a hand. The bars below are its choice for four kinds
+out from the same cards and tells what each bar is worth in points a hand. The bars below are its choice for three kinds
 of table; docs/opponents.md has the figures. Bars hang on how the cards are played, so whoever changes the play measures
 them anew.
 """
@@ -47,16 +47,18 @@ class Bars:
 
     bid3: int = 50
     bid2: int = -100
-    grab: int = 100
-    open: int = 10**9
+    grab: int = 900
+    grab_blind: int = -100
+    """To grab a blind dig."""
+    open: int = 200
     """Of the digger's hand with the kitty."""
-    bury_below: int = _ACE
+    bury_below: int = _THREE
     """Ranks below this are buried."""
-    ask_turns: int = 4
+    ask_turns: int = 5
     """At most so many turns, to ask a partner to lie down,"""
     ask_controls: int = 2
     """and at least so many 2 and 3."""
-    consent_turns: int = 6
+    consent_turns: int = 7
     """At least so many turns, to lie down for a partner."""
 
 
@@ -74,9 +76,10 @@ class Bidder:
         wanted = min(wanted, self.judge.rules.max_bid)
         return wanted if wanted > standing else 0
 
-    def grab(self, hand: int, *, leads: bool) -> int:
-        """Whether the hand is worth twice the stake, whoever bid."""
-        return int(self.strength(hand, leads=leads) > self.bars.grab)
+    def grab(self, hand: int, *, leads: bool, blind: bool) -> int:
+        """Whether to dig for twice the stake instead of a seat that bid, or that digs blindly."""
+        bar = self.bars.grab_blind if blind else self.bars.grab
+        return int(self.strength(hand, leads=leads) > bar)
 
     def open(self, hand: int, unseen: int, most: int, *, leads: bool) -> int:
         """Whether to double the stake and play with open cards; `hand` has the kitty."""
@@ -85,10 +88,13 @@ class Bidder:
 
     def bury(self, hand: int) -> int:
         """The lowest lone card that costs a turn to play, else none."""
-        table = self.judge.table
-        turns = table.turns(hand)
-        lone = (rank + 1 for rank in range(self.bars.bury_below) if rank_count(hand, rank) == 1)
-        return next((card for card in lone if table.turns(remove(hand, card)) < turns), 0)
+        return self.lone_card(hand, below=self.bars.bury_below)
+
+    def lone_card(self, hand: int, *, below: int) -> int:
+        """The action that buries such a card, of the ranks below a rank index; 0 where there is none."""
+        turns = self.judge.table.turns
+        lone = (rank + 1 for rank in range(below) if rank_count(hand, rank) == 1)
+        return next((card for card in lone if turns(remove(hand, card)) < turns(hand)), 0)
 
     def ask(self, hand: int) -> int:
         """Whether this hand beats the digger alone, at twice the stake."""
@@ -104,19 +110,16 @@ class Bidder:
         return strength(self.judge.table, hand, leads=leads)
 
 
-XIAN: Final = Bars()
 THREE: Final = Bars()
-BAOJI: Final = Bars()
-FOUR: Final = Bars()
+BAOJI: Final = Bars(bid3=-250, bid2=-400, grab=300, grab_blind=-400, open=0, ask_turns=6, consent_turns=6)
+FOUR: Final = Bars(bid3=0, bid2=-150, grab=700, open=100)
 
 
 def bars_of(rules: RuleSet) -> Bars:
     """The bars measured at the kind of table that is nearest to a rule set."""
     if rules.players == 4:
         return FOUR
-    if rules.hand_size < 16:
-        return BAOJI
-    return XIAN if rules.bombs else THREE
+    return BAOJI if rules.hand_size < 16 else THREE
 
 
 def sure_to_lead(rules: RuleSet, phase: str, seat: int, cards: Container[int], history: Iterable[str]) -> bool:

@@ -46,7 +46,7 @@ def answer(decision: Decision) -> str:
         case "BID":
             return _BIDS[mind.bid(hand, leads=leads(decision), standing=decision.bid)]
         case "GRAB":
-            return _OFFER[mind.grab(hand, leads=leads(decision))]
+            return _OFFER[mind.grab(hand, leads=leads(decision), blind=decision.blind)]
         case "OPEN":
             most = max(left for seat, left in enumerate(decision.cards_left) if seat != decision.seat)
             return _OFFER[mind.open(hand, unseen_by(decision), most, leads=leads(decision))]

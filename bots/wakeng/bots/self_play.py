@@ -66,7 +66,7 @@ def _bid(bidder: Bidder, hand: Hand) -> int:
 
 
 def _grab(bidder: Bidder, hand: Hand) -> int:
-    return bidder.grab(hand.planes[hand.turn], leads=leads(hand))
+    return bidder.grab(hand.planes[hand.turn], leads=leads(hand), blind=hand.blind)
 
 
 def _open(bidder: Bidder, hand: Hand) -> int:

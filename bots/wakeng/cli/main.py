@@ -51,6 +51,7 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "serve-bot": Entry(_WRITE, "Serve a built-in bot over gRPC.", "wakeng.cli.serve_bot:command"),
     "join-bot": Entry(_WRITE, "Have a built-in bot dial an arena.", "wakeng.cli.join_bot:command"),
     "check-bot": Entry(_WRITE, "Try your bot as the arena would, check by check.", "wakeng.cli.check_bot:command"),
+    "train": Entry(_WRITE, "What the built-in bots know of strength, measured anew.", "wakeng.cli.train:command"),
     "serve": Entry(_OPERATE, "The arena as a server.", extra="server"),
     "bot": Entry(_OPERATE, "Bots registered under names, for seats to ask for.", extra="server"),
     "token": Entry(_OPERATE, "Who may call the arena: tokens made and taken back.", extra="server"),
