@@ -45,6 +45,7 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "compare": Entry(_PLAY, "Which of two bots is the stronger one, in one line.", extra="server"),
     "show": Entry(_LOOK, "A recorded hand, told move by move.", "wakeng.cli.show:command"),
     "verify": Entry(_LOOK, "Play recorded hands again and say whether they are true.", "wakeng.cli.verify:command"),
+    "analyse": Entry(_LOOK, "Endings of recorded hands with open cards: who wins.", "wakeng.cli.analyse:command"),
     "rules": Entry(_LOOK, "The ten rule sets, one of them in words, the ids of plays.", "wakeng.cli.rules:command"),
     "deal": Entry(_LOOK, "The cards that a seed deals.", "wakeng.cli.deal:command"),
     "bots": Entry(_WRITE, "The built-in bots to play against.", "wakeng.cli.bots:command"),
