@@ -4,6 +4,7 @@ How it judges plays stands in wakeng.bots.judge, what it answers before the play
 turned into what these two look at.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from wakeng.bots.bids import Bidder, bars_of, sure_to_lead
@@ -16,9 +17,6 @@ from wakeng.sdk.decision import Decision
 from wakeng.sdk.wire import rules_from_bytes
 
 _PLAYS = TOKENS[Phase.PLAY]
-_BIDS = TOKENS[Phase.BID]
-_OFFER = TOKENS[Phase.GRAB]
-_BURIES = TOKENS[Phase.BURY]
 
 
 class Expert(ReferenceBot):
@@ -41,23 +39,11 @@ class Expert(ReferenceBot):
 
 def answer(decision: Decision) -> str:
     """The choice in a phase before PLAY. An unseen dig loses on average, so BLIND is a no, which is the first token."""
-    mind, hand = bidder(decision), pack_words(decision.cards)
-    match decision.phase:
-        case "BID":
-            return _BIDS[mind.bid(hand, leads=leads(decision), standing=decision.bid)]
-        case "GRAB":
-            return _OFFER[mind.grab(hand, leads=leads(decision), blind=decision.blind)]
-        case "OPEN":
-            most = max(left for seat, left in enumerate(decision.cards_left) if seat != decision.seat)
-            return _OFFER[mind.open(hand, unseen_by(decision), most, leads=leads(decision))]
-        case "BURY":
-            return _BURIES[mind.bury(hand)]
-        case "LIE_DOWN_ASK":
-            return _OFFER[mind.ask(hand)]
-        case "LIE_DOWN_CONSENT":
-            return _OFFER[mind.consent(hand)]
-        case _:
-            return decision.legal[0]
+    found = _ANSWERS.get(decision.phase)
+    if found is None:
+        return decision.legal[0]
+    words, choose = found
+    return words[choose(bidder(decision), pack_words(decision.cards), decision)]
 
 
 def leads(decision: Decision) -> bool:
@@ -75,3 +61,22 @@ def bidder(decision: Decision) -> Bidder:
 def _bidder(encoded: bytes) -> Bidder:
     rules = rules_from_bytes(encoded)
     return Bidder(Judge(rules), bars_of(rules))
+
+
+def _open(mind: Bidder, hand: int, decision: Decision) -> int:
+    most = max(left for seat, left in enumerate(decision.cards_left) if seat != decision.seat)
+    return mind.open(hand, unseen_by(decision), most, leads=leads(decision))
+
+
+_ANSWERS: Mapping[str, tuple[Sequence[str], Callable[[Bidder, int, Decision], int]]] = {
+    phase.value: (TOKENS[phase], choose)
+    for phase, choose in {
+        Phase.BID: lambda mind, hand, asked: mind.bid(hand, leads=leads(asked), standing=asked.bid),
+        Phase.GRAB: lambda mind, hand, asked: mind.grab(hand, leads=leads(asked), blind=asked.blind),
+        Phase.OPEN: _open,
+        Phase.BURY: lambda mind, hand, _: mind.bury(hand),
+        Phase.LIE_DOWN_ASK: lambda mind, hand, _: mind.ask(hand),
+        Phase.LIE_DOWN_CONSENT: lambda mind, hand, _: mind.consent(hand),
+    }.items()
+}
+"""By phase: its words, and which of them it is."""

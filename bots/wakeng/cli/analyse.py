@@ -139,14 +139,14 @@ def _side(*, digger_wins: bool) -> str:
 def _tell(record: Mapping[str, Any], found: "Analysis") -> None:
     """A hand in one line, and one for each slip."""
     out = console()
-    line = Text(f"hand {record['hand_index']} of {clean(record['match_id'])}: ", HEAD)
+    line = Text(f"hand {record['hand_index']}: ", HEAD)
     if not found.moments:
         line.append("nothing to solve", "")
     elif found.settled is None:
         line.append("thrown away by the last choice", "")
     else:
         moment = found.settled
-        since = f"from decision {moment.decision} on, {moment.cards} cards left"
+        since = f"from decision {moment.decision} on ({moment.cards} cards left)"
         line.append(f"the {_side(digger_wins=moment.digger_wins)} {since}", "")
         if moment is found.moments[0]:
             line.append(" or earlier", "")
