@@ -23,7 +23,6 @@ class Expert(ReferenceBot):
     """Rules of thumb for every phase of every rule set."""
 
     name = "expert"
-    wants_legal_actions = False
 
     def ready(self) -> None:
         """Build the turn tables of the presets now, so that no question waits for them."""
