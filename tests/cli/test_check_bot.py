@@ -18,7 +18,7 @@ def test_a_good_bot_gets_a_line_for_each_check_and_a_count() -> None:
         result = run("check-bot", address, "--move-ms", "30000")  # A busy machine is no reason for a remark.
     assert result.exit_code == 0, result.output
     *lines, empty, counts = result.output.splitlines()
-    assert lines[0].startswith("pass    describe                          greedy 1: plays all presets")
+    assert lines[0].startswith("pass    describe                          greedy 2: plays all presets")
     assert {line.split()[0] for line in lines} == {"pass"}
     assert (empty, counts) == ("", f"{len(lines)} passed")
 

@@ -107,7 +107,8 @@ def test_an_example_can_be_played_and_is_explained(path: Path) -> None:
 
 
 def test_there_is_an_example_of_each_kind() -> None:
-    assert {path.stem for path in EXAMPLES} == {"round-robin", "gauntlet", "swiss", "ladder", "sprt"}
+    kinds = {"round-robin", "gauntlet", "swiss", "ladder", "sprt"}
+    assert {path.stem for path in EXAMPLES} == {*kinds, "ladder-of-opponents"}
     round_robin = parse_spec((DOCS / "examples" / "round-robin.toml").read_text("utf-8"), drawn_seed=ZERO)
     assert len(round_robin.bots) == 5
     assert {bot.seat.kind for bot in round_robin.bots} == {SeatKind.BUILTIN}

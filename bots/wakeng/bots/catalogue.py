@@ -54,6 +54,11 @@ REFERENCE_BOTS: Final[Mapping[str, BotInfo]] = MappingProxyType(
             "wakeng.bots.greedy",
             "Greedy",
         ),
+        "expert": BotInfo(
+            "counts the turns its hand needs, and weighs control cards, partner and danger",
+            "wakeng.bots.expert",
+            "Expert",
+        ),
     }
 )
 """The reference bots by name, weakest first."""

@@ -6,10 +6,7 @@ anything else is held. The bars of the other phases were measured with the engin
 
 - A half for each A, 2 and 3 rather than for the play: +0.13 +-0.01 units as digger, +0.07 +-0.01 as defenders.
   Quads left whole rather than only not led: +0.05 +-0.01 and +0.04 +-0.01 (6,000 deals of xian each).
-- Bidding 3 from 13 control points and 2 from 12, in xian, is worth +0.01 +-0.03 points a hand over never bidding;
-  from 9 and 7 it costs 0.23 +-0.09, from 7 and 5 0.52 +-0.10 (1,200 to 2,500 deals in duplicate). In
-  baoji_traditional 10 and 9 give +0.03 +-0.01. Above an average hand these are 5.4 and 4.4 points; with four players,
-  where digging pays less, 7.4 and 6.4 are taken.
+- It bids as `expert` does (wakeng.bots.bids).
 - Grabbing from 11 points is worth +0.06 +-0.06 points a hand over never, at a table with one `random`.
 - Burying the lowest lone card: +0.12 +-0.01 units (4,000 deals of four_traditional).
 - Asking the partner to lie down gains 0.4 units a defender or more where the own hand goes out in 7 plays or fewer, and
@@ -20,6 +17,7 @@ anything else is held. The bars of the other phases were measured with the engin
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
+from wakeng.bots import expert
 from wakeng.bots.reference import ReferenceBot
 from wakeng.engine import PLAY_ID, PLAYS, Kind, Play, RuleSet
 from wakeng.engine.hand import control_points
@@ -27,8 +25,6 @@ from wakeng.engine.plays import FOLLOWS, pack, remove
 from wakeng.sdk.decision import Decision
 from wakeng.sdk.legal import legal_tokens
 
-_BID_BARS = {3: (("bid3", 5.4), ("bid2", 4.4)), 4: (("bid3", 7.4), ("bid2", 6.4))}
-"""By players: how many control points above the average hand a bid takes."""
 _GRAB_BAR = 3.4
 _LIE_DOWN_PLAYS = 7
 _BEATABLE_WHEN_OPEN = 1
@@ -48,9 +44,10 @@ _LEAD_ORDER = {play.token: place for place, play in enumerate(sorted(PLAYS[1:], 
 
 
 class Greedy(ReferenceBot):
-    """Most cards on the lead, the lowest that beats otherwise; bids by control cards."""
+    """Most cards on the lead, the lowest that beats otherwise; bids as `expert`."""
 
     name = "greedy"
+    version = "2"
 
     def choose(self, decision: Decision) -> str:
         """A choice for any phase; for one that is not known here, the first legal token."""
@@ -107,13 +104,6 @@ def _plan(decision: Decision) -> list[str]:
     return plan(decision.rules, pack(decision.card_ids))
 
 
-def _bid(decision: Decision) -> str:
-    """The highest bid that the hand is worth and that is still to be had."""
-    strength, legal = _strength(decision), decision.legal
-    bids = (bid for bid, bar in _BID_BARS[decision.rules.players] if strength > bar and bid in legal)
-    return next(bids, "pass")
-
-
 def _grab(decision: Decision) -> str:
     return _yes_if(_strength(decision) > _GRAB_BAR)
 
@@ -155,7 +145,7 @@ def _yes_if(wanted: bool) -> str:  # noqa: FBT001
 
 
 _ANSWERS: Mapping[str, Callable[[Decision], str]] = {
-    "BID": _bid,
+    "BID": expert.answer,
     "GRAB": _grab,
     "OPEN": _open,
     "BURY": _bury,

@@ -54,14 +54,15 @@ def _find(path: str, index: int | None, match_id: str | None) -> Line:
     """The line asked for; without a wish the first, whatever it is."""
     with opened(path) as file:
         for line in lines(file):
-            if (index is None and match_id is None) or _fits(line.text, index, match_id):
+            if (index is None and match_id is None) or fits(line.text, index, match_id):
                 return line
     wish = "" if index is None else f" with hand_index {index}"
     wish += "" if match_id is None else f" of match {clean(match_id)[:80]}"
     raise NotThere(f"no hand{wish} in {clean(path)}")
 
 
-def _fits(text: bytes | None, index: int | None, match_id: str | None) -> bool:
+def fits(text: bytes | None, index: int | None, match_id: str | None) -> bool:
+    """Whether a line seems to be the record of that hand and match; None wishes for none."""
     try:
         record = orjson.loads(text or b"")
     except orjson.JSONDecodeError:
