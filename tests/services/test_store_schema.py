@@ -179,7 +179,7 @@ async def test_no_error_shows_a_seed(url: str) -> None:
 
 
 async def test_sqlite_behaves_as_its_reasons_say(url: str) -> None:
-    async with await Store.open(url) as store, store._engine.connect() as connection:
+    async with await Store.open(url) as store, store._access.engine.connect() as connection:
         values = {
             name: (await connection.exec_driver_sql(f"pragma {name}")).scalar_one()
             for name in ("journal_mode", "synchronous", "foreign_keys")

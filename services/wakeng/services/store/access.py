@@ -7,11 +7,13 @@ from typing import Any, Final
 
 from sqlalchemy import Row, Select
 from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import TimeoutError as NoConnectionFree
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from wakeng.services.errors import StoreError, UnknownMatch
 from wakeng.services.store.database import WRITES
-from wakeng.services.store.units import T, Work, to_its_end, transaction
+from wakeng.services.store.retries import Patience, passes, persist, problem_of
+from wakeng.services.store.units import T, Unit, Work
 
 MOST_A_PAGE: Final = 1000
 
@@ -22,26 +24,27 @@ Found = Row[*tuple[Any, ...]]
 class Access:
     """One database, shared by all parts of a store."""
 
-    def __init__(self, engine: AsyncEngine, clock: Callable[[], int]) -> None:
+    def __init__(self, engine: AsyncEngine, clock: Callable[[], int], patience: Patience) -> None:
         """`clock` gives microseconds since 1970."""
         self.engine = engine
         self.dialect = engine.dialect.name
         self.clock = clock
+        self._patience = patience
         self._writing = engine.execution_options(**{WRITES: True})
         # SQLite has one writer at a time; those of this process queue here, in order, not at the file's lock.
         self._turn: AbstractAsyncContextManager[Any] = asyncio.Lock() if self.dialect == "sqlite" else nullcontext()
 
     async def read(self, work: Work[T]) -> T:
-        """What `work` makes of one state of the database."""
-        with _failures_told():
-            return await to_its_end(transaction(self.engine, work))
+        """What `work` makes of the database; tried again while failures are of the kind that passes."""
+        with failures_told():
+            return await persist(Unit(self.engine, work).attempt, self._patience)
 
     async def write(self, work: Work[T]) -> T:
-        """What `work` gives back; all that it writes is done, or on an error nothing."""
-        with _failures_told():
+        """What `work` gives back; all that it writes is done, or on an error nothing. Tried again as `read` is."""
+        with failures_told():
             async with self._turn:
                 # A caller who is cancelled while he queues has begun nothing, and leaves at once.
-                return await to_its_end(transaction(self._writing, work))
+                return await persist(Unit(self._writing, work).attempt, self._patience)
 
     async def rows(self, query: Select[*tuple[Any, ...]]) -> Sequence[Found]:
         """What one question finds."""
@@ -53,17 +56,13 @@ class Access:
 
 
 @contextmanager
-def _failures_told() -> Iterator[None]:
+def failures_told() -> Iterator[None]:
     """What the database complains of, in our words; the cause hangs on."""
     try:
         yield
     except IntegrityError as problem:
         # The only references from outside a batch that are not looked up before are those of records to their match.
-        raise UnknownMatch(f"a record belongs to no match of this store: {reason(problem)}") from problem
-    except DBAPIError as problem:
-        raise StoreError(f"the store has failed: {reason(problem)}") from problem
-
-
-def reason(problem: BaseException) -> str:
-    """What the driver says, without the statement around it."""
-    return str(getattr(problem, "orig", problem))
+        raise UnknownMatch(f"a record belongs to no match of this store: {problem_of(problem)}") from problem
+    except (DBAPIError, NoConnectionFree, OSError) as problem:
+        what = "is away" if passes(problem) else "has failed"
+        raise StoreError(f"the store {what}: {problem_of(problem)}") from problem

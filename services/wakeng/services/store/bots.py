@@ -2,8 +2,9 @@
 
 import re
 from base64 import b64decode, urlsafe_b64encode
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, delete, select, true, update
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -12,7 +13,8 @@ from wakeng.services.errors import BadPageToken, BotExists, UnknownBot
 from wakeng.services.plaintext import plain_text
 from wakeng.services.store.access import MOST_A_PAGE, Access, Found
 from wakeng.services.store.tables import bots
-from wakeng.services.store.tokens import Role, StoredToken, add_tokens, has_author_token
+from wakeng.services.store.tokens import Role, StoredToken, add_tokens, has_author_token, has_token
+from wakeng.services.store.units import in_doubt
 from wakeng.services.store.upserts import insert_new
 
 NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -80,6 +82,8 @@ class BotRows:
         async def add(connection: AsyncConnection) -> tuple[RegisteredBot, bool]:
             statement = insert_new(self._access.dialect, bots).returning(bots.c.name)
             if (await connection.execute(statement, row)).first() is None:
+                if in_doubt(connection) and await _is_there(connection, row):
+                    return await _bot(connection, bot.name), await has_token(connection, owner_token_hash)
                 raise BotExists(f"name: {bot.name} is taken")
             own = [] if token_hash is None else [StoredToken(token_hash, Role.BOT, bot.owner, bot.name, now)]
             if owner_token_hash and not await has_author_token(connection, bot.owner):
@@ -114,10 +118,13 @@ class BotRows:
     async def delete(self, name: str) -> RegisteredBot:
         """Forget a bot and its token; UnknownBot if there is none of that name."""
 
+        found: list[RegisteredBot] = []
+
         async def delete_it(connection: AsyncConnection) -> RegisteredBot:
-            bot = await _bot(connection, name)
+            if not found or not in_doubt(connection):
+                found[:] = [await _bot(connection, name)]
             await connection.execute(delete(bots).where(bots.c.name == name))
-            return bot
+            return found[0]
 
         return await self._access.write(delete_it)
 
@@ -128,6 +135,12 @@ async def _bot(connection: AsyncConnection, name: str) -> RegisteredBot:
     if row is None:
         raise UnknownBot(f"name: no bot {name[:80]!r} is registered")
     return _registered(row)
+
+
+async def _is_there(connection: AsyncConnection, row: Mapping[str, Any]) -> bool:
+    """Whether the bot of that name was registered in this very way, at this very moment."""
+    query = select(bots).where(*(bots.c[name].is_not_distinct_from(value) for name, value in row.items()))
+    return (await connection.execute(query)).first() is not None
 
 
 def _registered(row: Found) -> RegisteredBot:

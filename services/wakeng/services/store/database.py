@@ -11,6 +11,7 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from wakeng.services.errors import NoStore
+from wakeng.services.store.postgres import postgres_engine
 
 DRIVERS: Final = {
     "sqlite": "sqlite+aiosqlite",
@@ -27,7 +28,7 @@ WRITES: Final = "wakeng_writes"
 # part of one, and leaves the database sound. Hands lost so are played again from their seeds.
 _OF_THE_FILE: Final = "PRAGMA journal_mode = WAL"
 _OF_A_CONNECTION: Final = (
-    "PRAGMA busy_timeout = 30000",  # Another process may be writing; wait for it, in milliseconds.
+    "PRAGMA busy_timeout = 10000",  # Another process may be writing; wait for it, in milliseconds.
     "PRAGMA synchronous = NORMAL",
     "PRAGMA foreign_keys = ON",
     "PRAGMA wal_autocheckpoint = 4000",  # Pages of 4 KiB: fewer and larger waits for the disk than at the default 1000.
@@ -49,17 +50,18 @@ def database_url(text: str) -> URL:
     return url
 
 
-async def open_engine(url: URL) -> AsyncEngine:
-    """The connections to a database; NoStore if its driver is missing, or SQLite's file cannot be had."""
-    try:
-        # Parameters hold seeds, which no log is to show.
-        engine = create_async_engine(url, hide_parameters=True)
-    except ModuleNotFoundError as missing:
-        raise NoStore(f"a store at {url.get_backend_name()}:// needs the package {missing.name}") from None
-    if url.get_backend_name() == "sqlite":
-        await asyncio.to_thread(_try_file, url)
-        event.listen(engine.sync_engine, "connect", _prepare_sqlite)
-        event.listen(engine.sync_engine, "begin", _begin_sqlite)
+async def open_engine(url: URL, *, limited: bool = True) -> AsyncEngine:
+    """The connections to a database; NoStore if its driver is missing, or SQLite's file cannot be had.
+
+    Unless `limited` a statement may take as long as it likes.
+    """
+    if url.get_backend_name() == "postgresql":
+        return postgres_engine(url, limited=limited)
+    await asyncio.to_thread(_try_file, url)
+    # Parameters hold seeds, which no log is to show.
+    engine = create_async_engine(url, hide_parameters=True)
+    event.listen(engine.sync_engine, "connect", _prepare_sqlite)
+    event.listen(engine.sync_engine, "begin", _begin_sqlite)
     return engine
 
 
@@ -75,10 +77,14 @@ def _try_file(url: URL) -> None:
 def _prepare_sqlite(connection: DBAPIConnection, _record: Any) -> None:
     # Python's sqlite3 opens transactions by its own lights, late and never for tables; ours begin where we say.
     connection.isolation_level = None
-    cursor = connection.cursor()
-    for pragma in _OF_A_CONNECTION:
-        cursor.execute(pragma)
-    cursor.close()
+    try:
+        cursor = connection.cursor()
+        for pragma in _OF_A_CONNECTION:
+            cursor.execute(pragma)
+        cursor.close()
+    except BaseException:
+        connection.close()  # The pool does not know it yet.
+        raise
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -192,6 +192,6 @@ def read_page_token(token: str) -> tuple[int, str]:
     """Creation time and id of the match that the page before ended with."""
     with suppress(ValueError):
         match orjson.loads(urlsafe_b64decode(token.encode("ascii"))):
-            case [int(created_us), str(match_id)] if 0 <= created_us < 2**63:
+            case [int(created_us), str(match_id)] if 0 <= created_us < 2**63 and "\0" not in match_id:
                 return created_us, match_id
     raise BadPageToken("page_token: is none that a page gave")

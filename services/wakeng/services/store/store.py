@@ -13,16 +13,19 @@ from typing import Any, Final, Self
 
 from sqlalchemy import ColumnElement, Select, case, func, select, tuple_, update
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from wakeng.services.errors import MatchExists, NoStore, UnknownMatch
-from wakeng.services.store.access import MOST_A_PAGE, Access, Found, reason
+from wakeng.services.plaintext import plain_text
+from wakeng.services.store.access import MOST_A_PAGE, Access, Found
 from wakeng.services.store.bots import BotRows
 from wakeng.services.store.database import database_url, open_engine
+from wakeng.services.store.retries import Patience, problem_of
 from wakeng.services.store.rows import (
     UNFINISHED,
     Added,
     Entry,
+    Key,
     Match,
     MatchKind,
     MatchState,
@@ -39,8 +42,12 @@ from wakeng.services.store.rows import (
 from wakeng.services.store.schema import bring_up
 from wakeng.services.store.tables import hand_records, hand_seats, hand_voids, matches
 from wakeng.services.store.tokens import TokenRows
+from wakeng.services.store.units import in_doubt
 from wakeng.services.store.upserts import insert_new, insert_or_replace
 
+PATIENT: Final = Patience()
+IN_A_HURRY: Final = Patience(budget_s=5.0)
+"""At the start whoever waits would rather hear of a wrong address soon."""
 _LINES_A_PAGE: Final = 256
 
 
@@ -52,20 +59,26 @@ def wall_clock_us() -> int:
 class Store:
     """Matches, records, bots and tokens in a database. Every method may raise StoreError: the database has failed."""
 
-    def __init__(self, engine: AsyncEngine, clock: Callable[[], int]) -> None:
+    def __init__(self, access: Access) -> None:
         """For `open`, which is how one gets a store."""
-        access = Access(engine, clock)
         self.bots: Final = BotRows(access)
         """The registered bots."""
         self.tokens: Final = TokenRows(access)
         """The hashes of tokens."""
-        self._engine = engine
-        self._dialect = access.dialect
-        self._clock = clock
         self._access = access
+        self._dialect = access.dialect
+        self._clock = access.clock
 
     @classmethod
-    async def open(cls, url: str, *, migrate: bool = True, clock: Callable[[], int] = wall_clock_us) -> Self:
+    async def open(
+        cls,
+        url: str,
+        *,
+        migrate: bool = True,
+        clock: Callable[[], int] = wall_clock_us,
+        patience: Patience = PATIENT,
+        patience_at_start: Patience = IN_A_HURRY,
+    ) -> Self:
         """The store at `sqlite:///FILE` or `postgresql://…`, made if there is none and brought to the newest schema.
 
         With `migrate` off the schema must be the newest already. NoStore if there is no way in, SchemaError if the
@@ -74,18 +87,18 @@ class Store:
         parsed = database_url(url)
         engine = await open_engine(parsed)
         try:
-            await bring_up(engine, migrate=migrate)
+            await bring_up(engine, parsed, migrate=migrate, patience=patience_at_start)
         except BaseException as problem:
             await engine.dispose()
             if isinstance(problem, (DBAPIError, OSError)):
                 shown = parsed.render_as_string(hide_password=True)
-                raise NoStore(f"cannot open the store {shown}: {reason(problem)}") from problem
+                raise NoStore(f"cannot open the store {shown}: {problem_of(problem)}") from problem
             raise
-        return cls(engine, clock)
+        return cls(Access(engine, clock, patience))
 
     async def close(self) -> None:
         """Closes every connection; whatever was written is there to stay."""
-        await self._engine.dispose()
+        await self._access.engine.dispose()
 
     async def __aenter__(self) -> Self:
         return self
@@ -127,6 +140,9 @@ class Store:
         async def create(connection: AsyncConnection) -> tuple[Found | None, bool]:
             statement = insert_new(self._dialect, matches).returning(matches.c.match_id)
             new = (await connection.execute(statement, row)).first() is not None
+            if in_doubt(connection) and not new:
+                same = (await connection.execute(select(matches).where(matches.c.match_id == match_id))).first()
+                new = same is not None and same._asdict() == row | {"finished_us": None, "reason": None}
             mine = matches.c.match_id == match_id if new else matches.c.request_id == request_id
             return (await connection.execute(select(matches).where(mine))).first(), new
 
@@ -139,7 +155,7 @@ class Store:
 
     async def set_state(self, match_id: str, state: MatchState, *, reason: str | None = None) -> Match:
         """Moves a match on, and returns it as it then stands; one that is over stays as it ended."""
-        values: dict[str, Any] = {"state": state.value, "reason": reason}
+        values: dict[str, Any] = {"state": state.value, "reason": reason and plain_text(reason)}
         if state.final:
             values["finished_us"] = self._clock()
         going_on = matches.c.state.in_([unfinished.value for unfinished in UNFINISHED])
@@ -200,13 +216,15 @@ class Store:
         if not newest:
             return Added((), 0)
         now = self._clock()
+        rows = {key: hand_row(newest[key], now) for key in sorted(newest)}  # Writers who meet go the same way.
 
         async def add(connection: AsyncConnection) -> tuple[Entry, ...]:
             statement = insert_or_replace(self._dialect, hand_records, newer_by="attempt").returning(
                 hand_records.c.match_id, hand_records.c.hand_index
             )
-            rows = [hand_row(entry, now) for entry in newest.values()]
-            keys = {(match_id, index) for match_id, index in await connection.execute(statement, rows)}
+            keys = {(match_id, index) for match_id, index in await connection.execute(statement, list(rows.values()))}
+            if in_doubt(connection):
+                keys |= await _written_before(connection, rows)
             written = tuple(entry for key, entry in newest.items() if key in keys)
             if seats := [row for entry in written for row in seat_rows(entry)]:
                 await connection.execute(insert_or_replace(self._dialect, hand_seats), seats)
@@ -288,8 +306,21 @@ def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
     return func.sum(case((condition, 1), else_=0))
 
 
+async def _written_before(connection: AsyncConnection, rows: Mapping[Key, Mapping[str, Any]]) -> set[Key]:
+    """Which of these rows are there as they are to be, up to the moment of writing: an earlier try's own."""
+    key = tuple_(hand_records.c.match_id, hand_records.c.hand_index)
+    query = select(hand_records).where(key.in_(list(rows)))
+    return {
+        (row.match_id, row.hand_index)
+        for row in await connection.execute(query)
+        if row._asdict() == rows[row.match_id, row.hand_index]
+    }
+
+
 async def _match(connection: AsyncConnection, match_id: str) -> Match:
-    row = (await connection.execute(select(matches).where(matches.c.match_id == match_id))).first()
+    query = select(matches).where(matches.c.match_id == match_id)
+    # PostgreSQL holds no U+0000, and fails where it is asked for one.
+    row = None if "\0" in match_id else (await connection.execute(query)).first()
     if row is None:
         raise UnknownMatch(f"match_id: there is no match {match_id}")
     return match_of(row._asdict())

@@ -4,12 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from wakeng.services.errors import UnknownBot, UnknownToken
 from wakeng.services.store.access import Access, Found
 from wakeng.services.store.tables import bots, tokens
+from wakeng.services.store.units import in_doubt
+from wakeng.services.store.upserts import insert_new
 
 
 class Role(Enum):
@@ -70,26 +72,31 @@ class TokenRows:
 
     async def remove(self, token_id: str) -> StoredToken:
         """Take one back by the beginning of its hash; UnknownToken if that names none, or several."""
+        gone: list[StoredToken] = []
 
         async def remove(connection: AsyncConnection) -> StoredToken:
+            if gone and in_doubt(connection):
+                await connection.execute(delete(tokens).where(tokens.c.hash == gone[0].hash))
+                return gone[0]
             of_id = tokens.c.hash.startswith(token_id, autoescape=True)
             rows = (await connection.execute(select(tokens).where(of_id).limit(2))).all()
             if len(rows) != 1 or not token_id:
                 raise UnknownToken(f"{'more than one' if rows else 'no'} token has an id that begins so")
-            await connection.execute(delete(tokens).where(tokens.c.hash == rows[0].hash))
-            return _token(rows[0])
+            gone[:] = [_token(rows[0])]
+            await connection.execute(delete(tokens).where(tokens.c.hash == gone[0].hash))
+            return gone[0]
 
         return await self._access.write(remove)
 
 
 async def add_tokens(connection: AsyncConnection, given: Iterable[StoredToken]) -> None:
-    """Within a transaction: keep these."""
+    """Within a transaction: keep these. One that is kept already is the same one: they are random."""
     rows = [
         {"hash": t.hash, "role": t.role.value, "owner": t.owner, "bot": t.bot, "created_us": t.created_us}
         for t in given
     ]
     if rows:
-        await connection.execute(insert(tokens), rows)
+        await connection.execute(insert_new(connection.dialect.name, tokens), rows)
 
 
 async def has_author_token(connection: AsyncConnection, owner: str) -> bool:
@@ -99,8 +106,15 @@ async def has_author_token(connection: AsyncConnection, owner: str) -> bool:
     return (await connection.execute(query)).first() is not None
 
 
+async def has_token(connection: AsyncConnection, token_hash: str | None) -> bool:
+    """Whether the token of that hash is kept."""
+    return (await connection.execute(select(tokens.c.hash).where(tokens.c.hash == token_hash))).first() is not None
+
+
 async def _owner(connection: AsyncConnection, bot: str) -> str:
-    owner = (await connection.execute(select(bots.c.owner).where(bots.c.name == bot))).scalar_one_or_none()
+    # The bot is not to be deleted before its token is there.
+    query = select(bots.c.owner).where(bots.c.name == bot).with_for_update(read=True, key_share=True)
+    owner = (await connection.execute(query)).scalar_one_or_none()
     if owner is None:
         raise UnknownBot(f"name: no bot {bot[:80]!r} is registered")
     return str(owner)

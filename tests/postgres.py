@@ -1,0 +1,139 @@
+"""A real PostgreSQL for tests: found on the machine, started on a socket or port of its own, thrown away at the end.
+
+The server's files live in a folder of their own under the system's temporary one, not under pytest's: as root the
+server runs as another user, who cannot enter there. Nothing is synced to disk, for nothing is to outlive the test.
+"""
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+HOW_TO_INSTALL = (
+    "the tests need PostgreSQL 15 or later: `apt-get install postgresql`, or put initdb and postgres on PATH"
+)
+SETTINGS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "shared_buffers": "32MB"}
+# As many installations have it: an order of letters which is not that of their codes, so that nothing relies on that.
+INITDB = ["--username=wakeng", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8"]
+LOCALE = ["--locale-provider=icu", "--icu-locale=en-US"]
+
+
+@cache
+def binary(name: str) -> str:
+    """The path of one of PostgreSQL's programs, of the newest version that is there."""
+    # The server's own folder first: what Debian has on PATH chooses by clusters that are none of ours.
+    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parent.name), reverse=True)
+    places = [*map(str, folders), *os.environ.get("PATH", "").split(os.pathsep)]
+    found = shutil.which(name, path=os.pathsep.join(places))
+    if found is None:
+        pytest.fail(f"no {name} was found; {HOW_TO_INSTALL}", pytrace=False)
+    return found
+
+
+class Server:
+    """A server with its files; it may be stopped and started again, by force as well."""
+
+    def __init__(self, folder: Path, *, port: int | None = None) -> None:
+        self._folder = folder
+        self._port = port
+        self._user: dict[str, Any] = {}
+        if os.geteuid() == 0:  # Which PostgreSQL refuses to run as.
+            names = {entry.pw_name: entry for entry in pwd.getpwall()}
+            user = names.get("postgres") or names["nobody"]
+            os.chown(folder, user.pw_uid, user.pw_gid)
+            self._user = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._run("initdb", *INITDB, *LOCALE, "-D", str(folder / "data"))
+
+    def start(self) -> None:
+        """Starts it, and returns when it takes connections."""
+        listens = ["-c", f"listen_addresses={'127.0.0.1' if self._port else ''}", "-p", str(self._port or 5432)]
+        settings = [word for name, value in SETTINGS.items() for word in ("-c", f"{name}={value}")]
+        log = (self._folder / "log").open("ab")
+        self._process = subprocess.Popen(
+            [binary("postgres"), "-D", str(self._folder / "data"), "-k", str(self._folder), *listens, *settings],
+            stdout=log,
+            stderr=log,
+            stdin=subprocess.DEVNULL,
+            cwd=self._folder,
+            **self._user,
+        )
+        log.close()
+        self._run("pg_ctl", "status", "-D", str(self._folder / "data"), until=True)
+        self._run("psql", "-qc", "SELECT 1", *self._admin, until=True)
+
+    def stop(self, how: Literal["fast", "immediate"] = "fast") -> None:
+        """Stops it: `fast` ends its sessions first, `immediate` as a crash would."""
+        if self._process is not None:
+            self._run("pg_ctl", "stop", "-m", how, "-D", str(self._folder / "data"))
+            self._process.wait(60)
+            self._process = None
+
+    def url(self, database: str) -> str:
+        """Where a database of it is, as users write it."""
+        if self._port:
+            return f"postgresql://wakeng@127.0.0.1:{self._port}/{database}"
+        return f"postgresql://wakeng@/{database}?host={self._folder}"
+
+    def sql(self, *statements: str, database: str = "postgres") -> str:
+        """Does statements one by one, and returns what they print."""
+        commands = [word for statement in statements for word in ("-c", statement)]
+        return self._run("psql", "-qAt", "-v", "ON_ERROR_STOP=1", *commands, *self._admin[:-1], database)
+
+    def dump(self, database: str) -> str:
+        """The definitions of a database, as pg_dump writes them."""
+        return self._run("pg_dump", "--schema-only", "--no-owner", *self._admin[:-1], database)
+
+    @property
+    def _admin(self) -> list[str]:
+        return ["-h", str(self._folder), "-p", str(self._port or 5432), "-U", "wakeng", "-d", "postgres"]
+
+    def _run(self, program: str, *arguments: str, until: bool = False) -> str:
+        """Runs one of its programs; with `until` again and again until it succeeds, while the server lives."""
+        while True:
+            done = subprocess.run(
+                [binary(program), *arguments],
+                check=False,
+                capture_output=True,
+                text=True,
+                timeout=60,
+                cwd=self._folder,
+                **self._user,
+            )
+            if done.returncode == 0:
+                return done.stdout
+            if not until or self._process is None or self._process.poll() is not None:
+                log = self._folder / "log"
+                told = log.read_text() if log.is_file() else ""
+                raise RuntimeError(f"{program} failed: {done.stdout}{done.stderr}{told}")
+
+
+@contextmanager
+def running(*, port: int | None = None) -> Iterator[Server]:
+    """A server of one's own, on a socket, or on a port of 127.0.0.1 as well."""
+    folder = Path(tempfile.mkdtemp(prefix="wakeng-pg-"))
+    try:
+        server = Server(folder, port=port)
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop("immediate")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 that nobody had a moment ago."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port: int = listening.getsockname()[1]
+        return port
