@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.postgres import Server, running
 
 # A test machine under load is slow now and then; what is too slow is for benchmarks to say, not for tests.
 settings.register_profile("default", deadline=None)
@@ -20,6 +22,13 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-goldens", action="store_true", help="write golden files instead of comparing")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A server of PostgreSQL, shared by the tests of one process; where there is none the tests fail and say so."""
+    with running() as server:
+        yield server
 
 
 @pytest.fixture

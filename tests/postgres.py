@@ -68,8 +68,7 @@ class Server:
             **self._user,
         )
         log.close()
-        self._run("pg_ctl", "status", "-D", str(self._folder / "data"), until=True)
-        self._run("psql", "-qc", "SELECT 1", *self._admin, until=True)
+        self._run("psql", "-qc", "SELECT 1", *self._reach("postgres"), until=True)
 
     def stop(self, how: Literal["fast", "immediate"] = "fast") -> None:
         """Stops it: `fast` ends its sessions first, `immediate` as a crash would."""
@@ -87,20 +86,19 @@ class Server:
     def sql(self, *statements: str, database: str = "postgres") -> str:
         """Does statements one by one, and returns what they print."""
         commands = [word for statement in statements for word in ("-c", statement)]
-        return self._run("psql", "-qAt", "-v", "ON_ERROR_STOP=1", *commands, *self._admin[:-1], database)
+        return self._run("psql", "-qAt", "-v", "ON_ERROR_STOP=1", *commands, *self._reach(database))
 
     def dump(self, database: str) -> str:
         """The definitions of a database, as pg_dump writes them."""
-        return self._run("pg_dump", "--schema-only", "--no-owner", *self._admin[:-1], database)
+        return self._run("pg_dump", "--schema-only", "--no-owner", *self._reach(database))
 
-    @property
-    def _admin(self) -> list[str]:
-        return ["-h", str(self._folder), "-p", str(self._port or 5432), "-U", "wakeng", "-d", "postgres"]
+    def _reach(self, database: str) -> list[str]:
+        return ["-h", str(self._folder), "-p", str(self._port or 5432), "-U", "wakeng", "-d", database]
 
     def _run(self, program: str, *arguments: str, until: bool = False) -> str:
         """Runs one of its programs; with `until` again and again until it succeeds, while the server lives."""
         while True:
-            done = subprocess.run(
+            done: subprocess.CompletedProcess[str] = subprocess.run(
                 [binary(program), *arguments],
                 check=False,
                 capture_output=True,

@@ -3,12 +3,10 @@
 import asyncio
 import hashlib
 import re
-import sqlite3
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 
+from tests.services.databases import Database
 from wakeng.services.errors import BadPageToken, BotExists, UnknownBot, UnknownToken
 from wakeng.services.registration import Registration, register
 from wakeng.services.spec import SpecError
@@ -185,14 +183,12 @@ async def test_a_token_is_taken_back_by_the_beginning_of_its_hash(store: Store) 
 # The schema ---------------------------------------------------------------------------------------
 
 
-async def test_going_back_a_schema_and_on_again_keeps_the_matches(url: str, tmp_path: Path) -> None:
-    async with await Store.open(url) as store:
+async def test_going_back_a_schema_and_on_again_keeps_the_matches(database: Database) -> None:
+    async with await Store.open(database.url) as store:
         await store.create_match(match_id="m1", spec={}, seed="0", commitment="0", hands=1)
         await store.bots.add(bot(), token_hash=a_hash())
-    await downgrade(url, to="0001")
-    with closing(sqlite3.connect(tmp_path / "wakeng.db")) as connection:
-        tables = {name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")}
-    assert not tables & {"bots", "tokens"}
-    async with await Store.open(url) as store:
+    await downgrade(database.url, to="0001")
+    assert not any(name in sql for name in ("bots", "tokens") for sql in database.definitions())
+    async with await Store.open(database.url) as store:
         assert (await store.get_match("m1")).match_id == "m1"
         assert (await store.bots.list()).bots == ()

@@ -46,4 +46,4 @@ def postgres_engine(url: URL, *, limited: bool = True) -> AsyncEngine:
         return made
 
     # Parameters hold seeds, which no log is to show.
-    return create_async_engine(url, async_creator=connect, hide_parameters=True, **_POOL)
+    return create_async_engine("postgresql+asyncpg://", async_creator=connect, hide_parameters=True, **_POOL)

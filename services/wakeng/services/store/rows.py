@@ -155,10 +155,11 @@ def _checksum(line: bytes) -> str:
     return line[start : start + 64].decode()
 
 
-def seat_rows(entry: Entry) -> list[dict[str, Any]]:
+def seat_rows(entry: Entry, finished_us: int) -> list[dict[str, Any]]:
     """The rows of `hand_seats`."""
     record, result = entry.record, entry.record["result"]
-    bonus, escaped = result.get("task_bonus"), result.get("escaped_seat")
+    bonus, escaped, digger = result.get("task_bonus"), result.get("escaped_seat"), result.get("digger")
+    wins_by_digging = {"DIGGER": True, "DEFENDERS": False}.get(result["winner"])
     return [
         {
             "match_id": record["match_id"],
@@ -168,6 +169,9 @@ def seat_rows(entry: Entry) -> list[dict[str, Any]]:
             "score": result["scores"][seat],
             "task_bonus": bonus[seat] if bonus else None,
             "escaped": seat == escaped,
+            "finished_us": finished_us,
+            "dug": None if digger is None else seat == digger,
+            "won": None if wins_by_digging is None else (seat == digger) is wins_by_digging,
         }
         for seat, who in enumerate(record["seats"])
     ]

@@ -226,7 +226,7 @@ class Store:
             if in_doubt(connection):
                 keys |= await _written_before(connection, rows)
             written = tuple(entry for key, entry in newest.items() if key in keys)
-            if seats := [row for entry in written for row in seat_rows(entry)]:
+            if seats := [row for entry in written for row in seat_rows(entry, now)]:
                 await connection.execute(insert_or_replace(self._dialect, hand_seats), seats)
             return written
 
@@ -283,18 +283,16 @@ class Store:
 
     async def totals(self, match_id: str) -> tuple[SeatTotals, ...]:
         """What each seat of a match has won so far, by seat; empty before the first hand."""
-        digs = hand_seats.c.seat == hand_records.c.digger
-        by_digger, by_defenders = (hand_records.c.winner == word for word in ("DIGGER", "DEFENDERS"))
+        dug, won = hand_seats.c.dug, hand_seats.c.won
         query = (
             select(
                 func.sum(hand_seats.c.score),
                 func.coalesce(func.sum(hand_seats.c.task_bonus), 0),
-                _count(digs & (by_digger | by_defenders)),
-                _count(digs & by_digger),
-                _count(~digs & by_defenders),
+                _count(dug & won.is_not(None)),
+                _count(dug & won),
+                _count(~dug & won),
                 _count(hand_seats.c.escaped),
             )
-            .join_from(hand_seats, hand_records)
             .where(hand_seats.c.match_id == match_id)
             .group_by(hand_seats.c.seat)
             .order_by(hand_seats.c.seat)

@@ -24,22 +24,25 @@ NAMES: Final = {
     "pk": "pk_%(table_name)s",
 }
 
+# Compared by the codes of its letters on every database, whatever language an installation of PostgreSQL speaks.
+TEXT: Final = Text().with_variant(Text(collation="C"), "postgresql")
+
 metadata = MetaData(naming_convention=NAMES)
 
 matches = Table(
     "matches",
     metadata,
-    Column("match_id", Text, primary_key=True),
-    Column("request_id", Text),  # The caller's; absent where nobody gave one.
-    Column("spec", Text, nullable=False),  # What was asked for, as canonical JSON.
-    Column("seed", Text, nullable=False),  # 64 lower-case hex digits.
-    Column("commitment", Text, nullable=False),  # SHA-256 of the seed, in hex.
-    Column("state", Text, nullable=False),  # A word of MatchState.
+    Column("match_id", TEXT, primary_key=True),
+    Column("request_id", TEXT),  # The caller's; absent where nobody gave one.
+    Column("spec", TEXT, nullable=False),  # What was asked for, as canonical JSON.
+    Column("seed", TEXT, nullable=False),  # 64 lower-case hex digits.
+    Column("commitment", TEXT, nullable=False),  # SHA-256 of the seed, in hex.
+    Column("state", TEXT, nullable=False),  # A word of MatchState.
     Column("hands", Integer, nullable=False),  # To be played, from 1; 0 for no end.
     Column("created_us", BigInteger, nullable=False),  # Microseconds since 1970, UTC, as all times here.
     Column("finished_us", BigInteger),  # Absent until a final state.
-    Column("reason", Text),  # Why it was cancelled or failed.
-    Column("kind", Text, nullable=False, server_default="match"),  # A word of MatchKind.
+    Column("reason", TEXT),  # Why it was cancelled or failed.
+    Column("kind", TEXT, nullable=False, server_default="match"),  # A word of MatchKind.
     UniqueConstraint("request_id"),
     Index(None, "created_us", "match_id"),  # Pages, newest first.
     Index(None, "state"),  # What a restart has to go on with.
@@ -49,31 +52,35 @@ matches = Table(
 hand_records = Table(
     "hand_records",
     metadata,
-    Column("match_id", Text, ForeignKey(matches.c.match_id, ondelete="CASCADE"), primary_key=True),
+    Column("match_id", TEXT, ForeignKey(matches.c.match_id, ondelete="CASCADE"), primary_key=True),
     Column("hand_index", Integer, primary_key=True),
     Column("attempt", Integer, nullable=False),
-    Column("line", Text, nullable=False),  # The canonical line, the truth; all else here is taken from it, for lists.
-    Column("winner", Text, nullable=False),
+    Column("line", TEXT, nullable=False),  # The canonical line, the truth; all else here is taken from it, for lists.
+    Column("winner", TEXT, nullable=False),
     Column("digger", Integer),  # Absent where the hand ended before there was one, like the stake.
     Column("stake", Integer),
-    Column("checksum", Text, nullable=False),
+    Column("checksum", TEXT, nullable=False),
     Column("finished_us", BigInteger, nullable=False),  # When the store got it: a record knows no clock.
 )
 
 hand_seats = Table(
     "hand_seats",
     metadata,
-    Column("match_id", Text, primary_key=True),
+    Column("match_id", TEXT, primary_key=True),
     Column("hand_index", Integer, primary_key=True),
     Column("seat", Integer, primary_key=True),
-    Column("bot", Text, nullable=False),
+    Column("bot", TEXT, nullable=False),
     Column("score", Integer, nullable=False),
     Column("task_bonus", Integer),  # Absent where no task was paid for.
     Column("escaped", Boolean, nullable=False),
+    # These three as the record says, so that a question about many hands need not read their records.
+    Column("finished_us", BigInteger, nullable=False, server_default="0"),
+    Column("dug", Boolean),  # Absent where the hand ended before there was a digger.
+    Column("won", Boolean),  # Absent where the hand was not played to the end.
     ForeignKeyConstraint(
         ["match_id", "hand_index"], [hand_records.c.match_id, hand_records.c.hand_index], ondelete="CASCADE"
     ),
-    Index(None, "bot", "match_id"),  # A bot's hands.
+    Index(None, "bot", "finished_us", "match_id", "hand_index", "seat"),  # A bot's hands, newest first.
     # Three or four short rows a hand, found by key alone: the key's tree may hold them itself, at half the size.
     sqlite_with_rowid=False,
 )
@@ -81,7 +88,7 @@ hand_seats = Table(
 hand_voids = Table(
     "hand_voids",
     metadata,
-    Column("match_id", Text, ForeignKey(matches.c.match_id, ondelete="CASCADE"), primary_key=True),
+    Column("match_id", TEXT, ForeignKey(matches.c.match_id, ondelete="CASCADE"), primary_key=True),
     Column("hand_index", Integer, primary_key=True),
     Column("voids", Integer, nullable=False),  # How often, from 1; a tournament strikes off blocks for it.
 )
@@ -89,26 +96,26 @@ hand_voids = Table(
 bots = Table(
     "bots",
     metadata,
-    Column("name", Text, primary_key=True),
-    Column("address", Text),  # Where it listens; absent where it dials in.
-    Column("owner", Text, nullable=False),  # Empty where it is the operators' own.
+    Column("name", TEXT, primary_key=True),
+    Column("address", TEXT),  # Where it listens; absent where it dials in.
+    Column("owner", TEXT, nullable=False),  # Empty where it is the operators' own.
     Column("by_admin", Boolean, nullable=False),  # Whether an admin registered it, who alone may name loopback.
     Column("max_tables", Integer),  # Limits that were set, absent where none were.
     Column("max_decisions", Integer),
     Column("created_us", BigInteger, nullable=False),
-    Column("version", Text),  # These as it last described itself; absent until it has.
-    Column("author", Text),
-    Column("url", Text),
+    Column("version", TEXT),  # These as it last described itself; absent until it has.
+    Column("author", TEXT),
+    Column("url", TEXT),
     Index(None, "owner", "name"),  # An author's own, by pages.
 )
 
 tokens = Table(
     "tokens",
     metadata,
-    Column("hash", Text, primary_key=True),  # SHA-256 of the token, in hex; the token itself is nowhere.
-    Column("role", Text, nullable=False),  # A word of Role.
-    Column("owner", Text, nullable=False),  # Whom it was given to; empty where nobody in particular.
-    Column("bot", Text, ForeignKey(bots.c.name, ondelete="CASCADE")),  # Whose own it is, where it is a bot's.
+    Column("hash", TEXT, primary_key=True),  # SHA-256 of the token, in hex; the token itself is nowhere.
+    Column("role", TEXT, nullable=False),  # A word of Role.
+    Column("owner", TEXT, nullable=False),  # Whom it was given to; empty where nobody in particular.
+    Column("bot", TEXT, ForeignKey(bots.c.name, ondelete="CASCADE")),  # Whose own it is, where it is a bot's.
     Column("created_us", BigInteger, nullable=False),
     Index(None, "owner"),
     Index(None, "bot"),
