@@ -21,7 +21,7 @@ import pytest
 HOW_TO_INSTALL = (
     "the tests need PostgreSQL 15 or later: `apt-get install postgresql`, or put initdb and postgres on PATH"
 )
-SETTINGS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "shared_buffers": "32MB"}
+SETTINGS = {"fsync": "off", "full_page_writes": "off", "shared_buffers": "32MB"}
 # As many installations have it: an order of letters which is not that of their codes, so that nothing relies on that.
 INITDB = ["--username=wakeng", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8"]
 LOCALE = ["--locale-provider=icu", "--icu-locale=en-US"]
@@ -55,7 +55,9 @@ class Server:
         self._run("initdb", *INITDB, *LOCALE, "-D", str(folder / "data"))
 
     def start(self) -> None:
-        """Starts it, and returns when it takes connections."""
+        """Starts it unless it runs, and returns when it takes connections."""
+        if self._process is not None:
+            return
         listens = ["-c", f"listen_addresses={'127.0.0.1' if self._port else ''}", "-p", str(self._port or 5432)]
         settings = [word for name, value in SETTINGS.items() for word in ("-c", f"{name}={value}")]
         log = (self._folder / "log").open("ab")

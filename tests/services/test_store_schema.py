@@ -76,7 +76,12 @@ async def test_each_step_down_undoes_its_step_up(empty_database: Database) -> No
         assert empty_database.definitions() == newest
 
 
-async def test_what_was_played_before_a_step_is_there_after_it_and_back(store: Store, url: str) -> None:
+SEATS = "SELECT match_id, hand_index, seat, score, finished_us, dug, won FROM hand_seats ORDER BY 1, 2, 3"
+
+
+async def test_what_was_played_before_a_step_is_there_after_it_and_back(
+    store: Store, url: str, database: Database
+) -> None:
     await store.create_match(match_id="m1", spec={}, seed="0", commitment="0", hands=9)
     await store.add_records(
         [played(hand_index=index, escaped_seat=index if index == 2 else None) for index in range(3)]
@@ -84,10 +89,12 @@ async def test_what_was_played_before_a_step_is_there_after_it_and_back(store: S
     await store.add_void("m1", 0, voids=2)
     before = await store.totals("m1"), [line async for line in store.records("m1")]
     await store.close()
+    seats = database.sql(SEATS)
     await downgrade(url, to="0004")
     async with await Store.open(url) as later:
         assert (await later.totals("m1"), [line async for line in later.records("m1")]) == before
         assert await later.voids("m1") == {0: 2}
+    assert database.sql(SEATS) == seats
 
 
 async def test_a_step_that_fails_leaves_nothing_behind(

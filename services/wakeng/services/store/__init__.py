@@ -1,7 +1,8 @@
-"""The store: matches, the records of their hands, bots and tokens, in SQLite by default; the lines are the truth."""
+"""The store: matches, the records of their hands, bots and tokens, in SQLite or PostgreSQL; the lines are the truth."""
 
 from wakeng.services.store.bots import BotPage, NewBot, RegisteredBot
 from wakeng.services.store.recordfile import RecordFile
+from wakeng.services.store.retries import Patience
 from wakeng.services.store.rows import Added, Entry, Match, MatchKind, MatchState, Page, SeatTotals
 from wakeng.services.store.schema import downgrade, newest_schema
 from wakeng.services.store.store import Store
@@ -17,6 +18,7 @@ __all__ = [
     "MatchState",
     "NewBot",
     "Page",
+    "Patience",
     "RecordFile",
     "RecordWriter",
     "RegisteredBot",

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from wakeng.services.errors import StoreError, UnknownMatch
 from wakeng.services.store.database import WRITES
-from wakeng.services.store.retries import Patience, passes, persist, problem_of
+from wakeng.services.store.retries import Patience, Retries, passes, problem_of
 from wakeng.services.store.units import T, Unit, Work
 
 MOST_A_PAGE: Final = 1000
@@ -29,7 +29,8 @@ class Access:
         self.engine = engine
         self.dialect = engine.dialect.name
         self.clock = clock
-        self._patience = patience
+        # Apart, since a file of SQLite that is locked to writers is read as ever.
+        self._reads, self._writes = Retries(patience), Retries(patience)
         self._writing = engine.execution_options(**{WRITES: True})
         # SQLite has one writer at a time; those of this process queue here, in order, not at the file's lock.
         self._turn: AbstractAsyncContextManager[Any] = asyncio.Lock() if self.dialect == "sqlite" else nullcontext()
@@ -37,14 +38,14 @@ class Access:
     async def read(self, work: Work[T]) -> T:
         """What `work` makes of the database; tried again while failures are of the kind that passes."""
         with failures_told():
-            return await persist(Unit(self.engine, work).attempt, self._patience)
+            return await self._reads.until_done(Unit(self.engine, work).attempt)
 
     async def write(self, work: Work[T]) -> T:
         """What `work` gives back; all that it writes is done, or on an error nothing. Tried again as `read` is."""
         with failures_told():
             async with self._turn:
                 # A caller who is cancelled while he queues has begun nothing, and leaves at once.
-                return await persist(Unit(self._writing, work).attempt, self._patience)
+                return await self._writes.until_done(Unit(self._writing, work).attempt)
 
     async def rows(self, query: Select[*tuple[Any, ...]]) -> Sequence[Found]:
         """What one question finds."""

@@ -54,26 +54,40 @@ class Patience:
             wait = min(2 * wait, self.longest_wait_s)
 
 
-async def persist(attempt: Callable[[], Awaitable[T]], patience: Patience) -> T:
-    """What `attempt` returns when it does; raises what is no passing failure, and what is when the time is up."""
-    loop = asyncio.get_running_loop()
-    began = loop.time()
-    told = False
-    for wait in patience.waits():
-        try:
-            made = await attempt()
-        except Exception as problem:
-            if not passes(problem) or loop.time() + wait - began > patience.budget_s:
-                raise
-            if wait and not told:
-                log.warning("the store is away (%s); trying again for %g s", problem_of(problem), patience.budget_s)
-                told = True
-        else:
-            if told:
-                log.warning("the store is back after %.1f s", loop.time() - began)
-            return made
-        await asyncio.sleep(wait)
-    raise AssertionError("waits have no end")
+class Retries:
+    """Tries again, and logs the beginning and end of an outage once, however many wait for it."""
+
+    def __init__(self, patience: Patience) -> None:
+        self._patience = patience
+        self._away_since: float | None = None
+
+    async def until_done(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        """What `attempt` returns when it does; raises what is no passing failure, and what is when the time is up."""
+        loop = asyncio.get_running_loop()
+        last_try = loop.time() + self._patience.budget_s
+        for wait in self._patience.waits():
+            try:
+                made = await attempt()
+            except Exception as problem:
+                if not passes(problem) or loop.time() + wait > last_try:
+                    raise
+                if wait:
+                    self._note_away(problem, loop.time())
+            else:
+                self._note_back(loop.time())
+                return made
+            await asyncio.sleep(wait)
+        raise AssertionError("waits have no end")
+
+    def _note_away(self, problem: Exception, now: float) -> None:
+        if self._away_since is None:
+            self._away_since = now
+            log.warning("the store is away (%s); trying for %g s", problem_of(problem), self._patience.budget_s)
+
+    def _note_back(self, now: float) -> None:
+        if self._away_since is not None:
+            log.warning("the store is back after %.1f s", now - self._away_since)
+            self._away_since = None
 
 
 def passes(problem: BaseException) -> bool:

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from wakeng.services.errors import SchemaError
 from wakeng.services.store.database import WRITES, database_url, open_engine
-from wakeng.services.store.retries import Patience, persist
+from wakeng.services.store.retries import Patience, Retries
 from wakeng.services.store.tables import metadata
 from wakeng.services.store.units import T, Unit, Work
 
@@ -38,7 +38,7 @@ def steps() -> tuple[str, ...]:
 
 async def bring_up(engine: AsyncEngine, url: URL, *, migrate: bool, patience: Patience) -> None:
     """Sees to it that the database has the newest schema; SchemaError if it cannot, or may not, have it."""
-    has = await persist(Unit(engine, _look).attempt, patience)
+    has = await Retries(patience).until_done(Unit(engine, _look).attempt)
     if has == newest_schema():
         return
     if not migrate:
@@ -75,7 +75,8 @@ async def _alone(url: URL, work: Work[T], patience: Patience) -> T:
     """In a transaction of connections of its own, for which no statement is too long."""
     engine = await open_engine(url, limited=False)
     try:
-        return await persist(Unit(engine.execution_options(**{WRITES: True}), work).attempt, patience)
+        unit = Unit(engine.execution_options(**{WRITES: True}), work)
+        return await Retries(patience).until_done(unit.attempt)
     finally:
         await engine.dispose()
 

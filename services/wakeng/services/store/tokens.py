@@ -52,10 +52,11 @@ class TokenRows:
 
     async def add(self, token_hash: str, role: Role, *, owner: str = "", bot: str | None = None) -> StoredToken:
         """Keep a new token's hash. A bot's own has the bot's owner; UnknownBot if that bot is not registered."""
+        now = self._access.clock()
 
         async def add(connection: AsyncConnection) -> StoredToken:
             whose = owner if bot is None else await _owner(connection, bot)
-            token = StoredToken(token_hash, role, whose, bot, self._access.clock())
+            token = StoredToken(token_hash, role, whose, bot, now)
             await add_tokens(connection, [token])
             return token
 
