@@ -1,6 +1,7 @@
 """The store: matches, the records of their hands, bots and tokens, in SQLite or PostgreSQL; the lines are the truth."""
 
 from wakeng.services.store.bots import BotPage, NewBot, RegisteredBot
+from wakeng.services.store.careers import BotHand, BotHandPage, Career, HandRole, Sums
 from wakeng.services.store.recordfile import RecordFile
 from wakeng.services.store.retries import Patience
 from wakeng.services.store.rows import Added, Entry, Match, MatchKind, MatchState, Page, SeatTotals
@@ -11,8 +12,12 @@ from wakeng.services.store.writer import RecordWriter
 
 __all__ = [
     "Added",
+    "BotHand",
+    "BotHandPage",
     "BotPage",
+    "Career",
     "Entry",
+    "HandRole",
     "Match",
     "MatchKind",
     "MatchState",
@@ -26,6 +31,7 @@ __all__ = [
     "SeatTotals",
     "Store",
     "StoredToken",
+    "Sums",
     "downgrade",
     "newest_schema",
 ]

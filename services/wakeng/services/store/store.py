@@ -19,6 +19,7 @@ from wakeng.services.errors import MatchExists, NoStore, UnknownMatch
 from wakeng.services.plaintext import plain_text
 from wakeng.services.store.access import MOST_A_PAGE, Access, Found
 from wakeng.services.store.bots import BotRows
+from wakeng.services.store.careers import CareerRows
 from wakeng.services.store.database import database_url, open_engine
 from wakeng.services.store.retries import Patience, problem_of
 from wakeng.services.store.rows import (
@@ -65,6 +66,8 @@ class Store:
         """The registered bots."""
         self.tokens: Final = TokenRows(access)
         """The hashes of tokens."""
+        self.careers: Final = CareerRows(access)
+        """What bots have played."""
         self._access = access
         self._dialect = access.dialect
         self._clock = access.clock
