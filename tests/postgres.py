@@ -52,7 +52,7 @@ class Server:
             os.chown(folder, user.pw_uid, user.pw_gid)
             self._user = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
         self._process: subprocess.Popen[bytes] | None = None
-        self._run("initdb", *INITDB, *LOCALE, "-D", str(folder / "data"))
+        self.run("initdb", *INITDB, *LOCALE, "-D", str(folder / "data"))
 
     def start(self) -> None:
         """Starts it unless it runs, and returns when it takes connections."""
@@ -70,12 +70,12 @@ class Server:
             **self._user,
         )
         log.close()
-        self._run("psql", "-qc", "SELECT 1", *self._reach("postgres"), until=True)
+        self.run("psql", "-qc", "SELECT 1", *self._reach("postgres"), until=True)
 
     def stop(self, how: Literal["fast", "immediate"] = "fast") -> None:
         """Stops it: `fast` ends its sessions first, `immediate` as a crash would."""
         if self._process is not None:
-            self._run("pg_ctl", "stop", "-m", how, "-D", str(self._folder / "data"))
+            self.run("pg_ctl", "stop", "-m", how, "-D", str(self._folder / "data"))
             self._process.wait(60)
             self._process = None
 
@@ -88,33 +88,33 @@ class Server:
     def sql(self, *statements: str, database: str = "postgres") -> str:
         """Does statements one by one, and returns what they print."""
         commands = [word for statement in statements for word in ("-c", statement)]
-        return self._run("psql", "-qAt", "-v", "ON_ERROR_STOP=1", *commands, *self._reach(database))
+        return self.run("psql", "-qAt", "-v", "ON_ERROR_STOP=1", *commands, *self._reach(database))
 
     def dump(self, database: str) -> str:
         """The definitions of a database, as pg_dump writes them."""
-        return self._run("pg_dump", "--schema-only", "--no-owner", *self._reach(database))
+        return self.run("pg_dump", "--schema-only", "--no-owner", *self._reach(database))
 
     def _reach(self, database: str) -> list[str]:
         return ["-h", str(self._folder), "-p", str(self._port or 5432), "-U", "wakeng", "-d", database]
 
-    def _run(self, program: str, *arguments: str, until: bool = False) -> str:
+    def run(self, program: str, *arguments: str, stdin: bytes = b"", until: bool = False) -> str:
         """Runs one of its programs; with `until` again and again until it succeeds, while the server lives."""
         while True:
-            done: subprocess.CompletedProcess[str] = subprocess.run(
+            done: subprocess.CompletedProcess[bytes] = subprocess.run(
                 [binary(program), *arguments],
                 check=False,
                 capture_output=True,
-                text=True,
+                input=stdin,
                 timeout=60,
                 cwd=self._folder,
                 **self._user,
             )
             if done.returncode == 0:
-                return done.stdout
+                return done.stdout.decode()
             if not until or self._process is None or self._process.poll() is not None:
                 log = self._folder / "log"
                 told = log.read_text() if log.is_file() else ""
-                raise RuntimeError(f"{program} failed: {done.stdout}{done.stderr}{told}")
+                raise RuntimeError(f"{program} failed: {done.stdout.decode()}{done.stderr.decode()}{told}")
 
 
 @contextmanager

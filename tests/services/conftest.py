@@ -57,6 +57,16 @@ def other_database(empty_database: Database, tmp_path: Path) -> Iterator[Databas
 
 
 @pytest.fixture
+def twin(database: Database, tmp_path: Path) -> Iterator[Database]:
+    """An empty one of the same kind as `database`."""
+    if isinstance(database, PostgresDatabase):
+        with postgres_database(database.server) as made:
+            yield made
+    else:
+        yield SQLiteFile(tmp_path / "twin.db")
+
+
+@pytest.fixture
 def postgres_only(postgres: Server, postgres_template: str) -> Iterator[PostgresDatabase]:
     """One in PostgreSQL that a store may be opened in."""
     with postgres_database(postgres, template=postgres_template) as made:

@@ -10,6 +10,7 @@
         BotExists                 the name is taken by another bot
         UnknownToken              no token has an id that begins so, or more than one has
         BadPageToken              a text that no page gave
+        BackupError               the store cannot be copied to where it was asked
       LineFileError               a file of lines cannot be opened or written: records, journal
       MetricsError                the metrics cannot be served where they were asked for
 
@@ -55,6 +56,10 @@ class UnknownToken(StoreError):
 
 class BadPageToken(StoreError):
     """A page token that no page gave."""
+
+
+class BackupError(StoreError):
+    """The store cannot be copied to where it was asked."""
 
 
 class LineFileError(ServiceError):

@@ -2,6 +2,7 @@
 
 from wakeng.services.store.bots import BotPage, NewBot, RegisteredBot
 from wakeng.services.store.careers import BotHand, BotHandPage, Career, HandRole, Sums
+from wakeng.services.store.pruning import Doomed, Retention
 from wakeng.services.store.recordfile import RecordFile
 from wakeng.services.store.retries import Patience
 from wakeng.services.store.rows import Added, Entry, Match, MatchKind, MatchState, Page, SeatTotals
@@ -16,6 +17,7 @@ __all__ = [
     "BotHandPage",
     "BotPage",
     "Career",
+    "Doomed",
     "Entry",
     "HandRole",
     "Match",
@@ -27,6 +29,7 @@ __all__ = [
     "RecordFile",
     "RecordWriter",
     "RegisteredBot",
+    "Retention",
     "Role",
     "SeatTotals",
     "Store",

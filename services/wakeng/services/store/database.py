@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import URL, Connection, event, make_url
@@ -47,6 +48,13 @@ def database_url(text: str) -> URL:
         raise NoStore(f"a store's URL begins with sqlite:// or postgresql://, not {url.drivername}://")
     if url.get_backend_name() == "sqlite" and (url.database in (None, "", ":memory:") or url.query):
         raise NoStore("a store of SQLite is a file and nothing else: sqlite:///FILE")
+    return url
+
+
+def existing(url: URL) -> URL:
+    """The URL, if it is not that of a file which is not there; NoStore then, where one is not to be made."""
+    if url.get_backend_name() == "sqlite" and not Path(url.database or "").is_file():
+        raise NoStore(f"there is no store at {url.database}")
     return url
 
 

@@ -38,7 +38,7 @@ def steps() -> tuple[str, ...]:
 
 async def bring_up(engine: AsyncEngine, url: URL, *, migrate: bool, patience: Patience) -> None:
     """Sees to it that the database has the newest schema; SchemaError if it cannot, or may not, have it."""
-    has = await Retries(patience).until_done(Unit(engine, _look).attempt)
+    has = await Retries(patience).until_done(Unit(engine, look).attempt)
     if has == newest_schema():
         return
     if not migrate:
@@ -54,7 +54,7 @@ async def upgrade(url: URL, *, patience: Patience) -> str | None:
         # Of two who come at once one does it all, and the other finds it done. SQLite's transaction locks by itself.
         if connection.dialect.name == "postgresql":
             await connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
-        has = await _look(connection)
+        has = await look(connection)
         if has != newest_schema():
             await connection.run_sync(lambda sync: command.upgrade(_config(sync), newest_schema()))
         return has
@@ -81,7 +81,7 @@ async def _alone(url: URL, work: Work[T], patience: Patience) -> T:
         await engine.dispose()
 
 
-async def _look(connection: AsyncConnection) -> str | None:
+async def look(connection: AsyncConnection) -> str | None:
     """The schema of the database, None if it is empty; SchemaError if we cannot work with it."""
     version = connection.dialect.server_version_info or ()
     if connection.dialect.name == "postgresql" and version < _OLDEST_POSTGRESQL:

@@ -8,10 +8,11 @@ A hand's record gives way only to one of a higher attempt.
 """
 
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, Self
 
-from sqlalchemy import ColumnElement, Select, case, func, select, tuple_, update
+from sqlalchemy import URL, ColumnElement, Select, case, func, select, tuple_, update
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -21,6 +22,7 @@ from wakeng.services.store.access import MOST_A_PAGE, Access, Found
 from wakeng.services.store.bots import BotRows
 from wakeng.services.store.careers import CareerRows
 from wakeng.services.store.database import database_url, open_engine
+from wakeng.services.store.pruning import Pruning
 from wakeng.services.store.retries import Patience, problem_of
 from wakeng.services.store.rows import (
     UNFINISHED,
@@ -57,6 +59,16 @@ def wall_clock_us() -> int:
     return time.time_ns() // 1000
 
 
+@contextmanager
+def told_why(url: URL) -> Iterator[None]:
+    """NoStore for whatever the database, or the way to it, complains of."""
+    try:
+        yield
+    except (DBAPIError, OSError) as problem:
+        shown = url.render_as_string(hide_password=True)
+        raise NoStore(f"cannot open the store {shown}: {problem_of(problem)}") from problem
+
+
 class Store:
     """Matches, records, bots and tokens in a database. Every method may raise StoreError: the database has failed."""
 
@@ -68,6 +80,8 @@ class Store:
         """The hashes of tokens."""
         self.careers: Final = CareerRows(access)
         """What bots have played."""
+        self.pruning: Final = Pruning(access)
+        """What goes when it is old."""
         self._access = access
         self._dialect = access.dialect
         self._clock = access.clock
@@ -90,12 +104,10 @@ class Store:
         parsed = database_url(url)
         engine = await open_engine(parsed)
         try:
-            await bring_up(engine, parsed, migrate=migrate, patience=patience_at_start)
-        except BaseException as problem:
+            with told_why(parsed):
+                await bring_up(engine, parsed, migrate=migrate, patience=patience_at_start)
+        except BaseException:
             await engine.dispose()
-            if isinstance(problem, (DBAPIError, OSError)):
-                shown = parsed.render_as_string(hide_password=True)
-                raise NoStore(f"cannot open the store {shown}: {problem_of(problem)}") from problem
             raise
         return cls(Access(engine, clock, patience))
 
