@@ -33,7 +33,7 @@ _TIMES: Final = (
 
 def DB_OPTION(command: Command) -> Command:
     """`--db URL`, and `--config FILE` for what is not given."""
-    help_ = "The store, sqlite:///FILE or postgresql://USER@HOST/NAME; by default that of the settings, else wakeng.db in the data folder."
+    help_ = "The store, sqlite:///FILE or postgresql://USER@HOST/NAME; by default that of the settings, else a file."
     return click.option("--db", metavar="URL", help=help_)(CONFIG_OPTION(command))
 
 
