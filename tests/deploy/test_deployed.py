@@ -1,7 +1,8 @@
 """What is deployed, read as it would be: image, compose file and Kubernetes overlays, without Docker and a cluster.
 
-Linters and schemas find what is malformed. What is said to be safe (no root, nothing writable, secrets by reference), and
-every command and setting, is held against the code here. That the image builds and the pods start is not tried.
+Linters and schemas find what is malformed. What is said to be safe (no root, nothing writable, secrets by reference)
+is looked at here, and every command and setting held against the code. That the image builds and the pods start is not
+tried.
 """
 
 from __future__ import annotations
@@ -165,7 +166,7 @@ def test_a_file_of_settings_is_good_and_opens_the_arena_to_nobody_without_a_toke
 @cache
 def rendered(overlay: str) -> list[dict[str, Any]]:
     """What an overlay comes to."""
-    command = [TOOLS / "kubectl", "kustomize", DEPLOY / "kubernetes" / "overlays" / overlay]
+    command = [str(TOOLS / "kubectl"), "kustomize", str(DEPLOY / "kubernetes" / "overlays" / overlay)]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     return [resource for resource in yaml.safe_load_all(ran.stdout) if resource]
