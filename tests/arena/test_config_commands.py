@@ -170,7 +170,7 @@ def test_nats_is_one_that_keeps_what_it_is_given(
 ) -> None:
     line = b"HTTP/1.1 400\r\n" if info is None else b"INFO " + json.dumps(info).encode() + b" \r\n"
     with answering(line) as address:
-        _, found = examined(tmp_path, WAKENG_NATS=f"nats://token@{address}")
+        _, found = examined(tmp_path, WAKENG_NATS_URL=f"nats://token@{address}")
     (finding,) = found["nats"]
     assert finding["grade"] == grade
     assert said in finding["found"]

@@ -212,7 +212,7 @@ def test_secrets_are_named_and_never_given(overlay: str) -> None:
     for _, container in containers(overlay):
         given = {entry["name"]: entry for entry in container["env"]}
         assert set(given) <= VARIABLES
-        for name in ("WAKENG_STORE_URL", "WAKENG_NATS"):
+        for name in ("WAKENG_STORE_URL", "WAKENG_NATS_URL"):
             assert "secretKeyRef" in given[name]["valueFrom"]
 
 

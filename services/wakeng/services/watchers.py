@@ -1,4 +1,4 @@
-"""Who is told what happens at the tables: the journal, the metrics and the log."""
+"""Who is told what happens at the tables: the journal, the metrics, and the log of what the arena itself fails at."""
 
 import logging
 import sys

@@ -157,18 +157,11 @@ class Metrics(Section, frozen=True):
 
 
 class Nats(Section, frozen=True):
-    """The queue that hands blocks of tournaments to workers."""
+    """The queue that hands blocks to workers."""
 
     url: Annotated[
         str | None,
-        About(
-            "--nats",
-            "NATS JetStream, nats://HOST:4222 or tls://HOST:4222, several by commas.",
-            URL,
-            metavar="URL",
-            secret=True,
-            variable="WAKENG_NATS",
-        ),
+        About("--nats", "NATS JetStream, nats://HOST:PORT.", URL, metavar="URL", secret=True),
     ] = None
 
 
