@@ -1,7 +1,7 @@
 """The quickstart of docs/operations.md works: its commands are run as they stand there, but for the port numbers.
 
-Real PostgreSQL, nats-server and processes of the arena. PostgreSQL refuses to run as root, so where the tests do, its two
-programs are run as another user, as the page tells people to.
+Real PostgreSQL, nats-server and processes of the arena. PostgreSQL refuses to run as root, so where the tests do, two of
+its programs are run as another user, as the page tells people to.
 """
 
 from __future__ import annotations
