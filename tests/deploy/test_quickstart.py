@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from wakeng.cli.main import wakeng
 HOME = Path(__file__).resolve().parents[2]
 PAGE = (HOME / "docs" / "operations.md").read_text("utf-8")
 PORTS = ("54329", "42229", "50059", "9469", "9470", "9471")
+PATIENCE_S = 120
 AS_POSTGRES = '#!/bin/sh\nexec setpriv --reuid {user} --regid {user} --init-groups {program} "$@"\n'
 
 pytestmark = pytest.mark.skipif(find_spec("wakeng.services.commands.worker") is None, reason="there are no workers yet")
@@ -79,26 +81,31 @@ def path_with_postgres(folder: Path) -> str:
 def test_the_quickstart_works_as_it_is_written(folder: Path) -> None:
     script = with_free_ports("\n".join(steps()))
     env = {name: value for name, value in os.environ.items() if not name.startswith("WAKENG_")}
-    process = subprocess.Popen(
-        ["bash", "-o", "errexit", "-o", "pipefail", "-o", "xtrace", "-c", script],
-        cwd=folder,
-        env={**env, "PATH": path_with_postgres(folder), "TZ": "UTC"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        told, _ = process.communicate(timeout=150)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        told, _ = process.communicate()
-        pytest.fail(told)
-    assert process.returncode == 0, told
+    env |= {"PATH": path_with_postgres(folder), "TZ": "UTC"}
+    status, told = run(script, folder, env)
+    assert status == 0, told
     assert "40 blocks" in told or "40 of 40" in told, told
     assert 'wakeng_call_seconds_count{code="OK"' in told
     hands = sum(float(count) for count in re.findall(r"^wakeng_hands_total\{.*\} (\S+)$", told, re.MULTILINE))
     assert hands == 120, told
+
+
+def run(script: str, folder: Path, env: dict[str, str]) -> tuple[int, str]:
+    """The exit status of a script, and what it and all that it started said; what did not end is ended."""
+    command = ["bash", "-o", "errexit", "-o", "pipefail", "-o", "xtrace", "-c", script]
+    said = folder / "said"
+    with said.open("wb") as out:
+        process = subprocess.Popen(command, cwd=folder, env=env, stdout=out, stderr=out, start_new_session=True)
+        try:
+            process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            out.write(f"not over within {PATIENCE_S} s".encode())
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            stop = ["pg_ctl", "-D", "quick/postgres", "stop", "-m", "immediate"]
+            subprocess.run(stop, cwd=folder, env=env, check=False, capture_output=True)
+    return process.wait(), said.read_text("utf-8", "replace")
 
 
 def test_every_step_is_one_command_and_each_wakeng_command_is_one_that_there_is() -> None:
