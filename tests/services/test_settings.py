@@ -162,6 +162,7 @@ def test_a_file_that_is_no_settings_is_refused_before_it_is_read_whole(tmp_path:
     ("url", "shown"),
     [
         ("postgresql://wakeng:hunter2@db:5432/w", "postgresql://wakeng:***@db:5432/w"),
+        ("postgresql://wakeng@db/w", "postgresql://wakeng@db/w"),
         ("nats://token@n:4222", "nats://***@n:4222"),
         ("nats://u:p@a:1,nats://u:p@b:1", "nats://u:***@a:1,nats://u:***@b:1"),
         ("sqlite:///a@b.db", "sqlite:///a@b.db"),

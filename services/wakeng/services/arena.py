@@ -21,7 +21,7 @@ from wakeng.services.seating import BotTls, Seating
 from wakeng.services.spec import MatchSpec, SeatKind, SeatSpec, SpecError
 from wakeng.services.store import MatchState, RecordWriter, Store
 from wakeng.services.tally import Tally
-from wakeng.services.watchers import JournalWatcher, LogWatcher, MetricsWatcher
+from wakeng.services.watchers import JournalWatcher, MetricsWatcher
 
 
 class Arena:
@@ -45,8 +45,8 @@ class Arena:
         )
         self.seating = Seating(store=store, tls=tls or BotTls())
         """A server of this arena puts a policy and a gateway in its place."""
-        self.watchers: list[Watcher] = [LogWatcher()]
-        """Told of every hand of every match, beside the journal and the metrics."""
+        self.watchers: list[Watcher] = []
+        """Told of every hand of every match, beside the journal and the metrics: traces, where they are asked for."""
         self.floors: dict[Floor, int] = {}
         """Those in use, with the tables that each may set."""
         self.writers: set[RecordWriter] = set()

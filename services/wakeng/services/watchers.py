@@ -1,4 +1,4 @@
-"""Who is told what happens at the tables: the journal, the metrics and the log."""
+"""Who is told what happens at the tables: the journal, the metrics, and the log of what the arena itself fails at."""
 
 import logging
 import sys
@@ -65,14 +65,17 @@ class JournalWatcher:
         del self._subjects[table]
 
     def hand_voided(self, table: Table, reason: str) -> None:
-        """One line: a voided hand has no record."""
+        """One line, as a voided hand has no record; and one in the log, for it is the operator's affair.
+
+        That has the error's origin too, where it is an error that voids the hand.
+        """
         del self._subjects[table]
         spec = table.spec
+        ids = {"match_id": spec.match_id, "hand_index": spec.hand_index, "attempt": spec.attempt}
+        log.warning("a hand was voided and is played again", extra={**ids, "reason": reason}, exc_info=sys.exception())
         self._journal.event(
             "hand_voided",
-            match_id=spec.match_id,
-            hand_index=spec.hand_index,
-            attempt=spec.attempt,
+            **ids,
             fault=Fault.ARENA_ERROR.value,
             reason=reason,
         )
@@ -109,25 +112,3 @@ class MetricsWatcher:
     def hand_voided(self, table: Table, reason: str) -> None:
         """Counts it."""
         self._metrics.hands_voided.inc()
-
-
-class LogWatcher:
-    """Tells the operator of hands that the arena has failed at, which should be none."""
-
-    def hand_started(self, table: Table) -> None:
-        """Nothing."""
-
-    def decided(self, table: Table, decided: Decided) -> None:
-        """Nothing."""
-
-    def faulted(self, table: Table, seat: int, fault: Fault) -> None:
-        """Nothing: what a bot does is no affair of the operator's."""
-
-    def hand_ended(self, table: Table) -> None:
-        """Nothing."""
-
-    def hand_voided(self, table: Table, reason: str) -> None:
-        """One line, with the error's origin where it is an error that voids the hand."""
-        spec = table.spec
-        at = {"match_id": spec.match_id, "hand_index": spec.hand_index, "attempt": spec.attempt, "reason": reason}
-        log.warning("a hand was voided and is played again", extra=at, exc_info=sys.exception())

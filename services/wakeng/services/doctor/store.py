@@ -33,9 +33,8 @@ async def database(settings: Settings) -> AsyncGenerator[Finding, None]:
         async with await Store.open(url, migrate=False) as store:
             await store.list_matches(page_size=1)
     except SchemaError as problem:
-        yield wrong(
-            "database", f"{shown}: {problem}", "`wakeng db upgrade` brings it up; take a `wakeng db backup` first"
-        )
+        advice = "`wakeng db upgrade` brings it up; where there is anything in it, take a `wakeng db backup` first"
+        yield wrong("database", f"{shown}: {problem}", advice)
     except ServiceError as problem:
         yield wrong("database", f"{shown}: {problem}", "see that the server runs, and store.url ($WAKENG_STORE_URL)")
     else:

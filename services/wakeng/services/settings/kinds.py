@@ -8,7 +8,9 @@ from typing import Any, Final
 import click
 
 _URL: Final = re.compile(r"[a-z][a-z0-9+.-]*:\S+", re.IGNORECASE)
-_PASSWORD: Final = re.compile(r"(?<=://)([^@/\s]*)@")
+_PASSWORD: Final = re.compile(r"([a-z][a-z0-9+.-]*)://([^@/\s]*)@", re.IGNORECASE)
+_TOKENS: Final = frozenset({"nats", "tls", "ws", "wss"})
+"""Schemes of NATS, which takes a token in place of a name."""
 
 
 class UrlType(click.ParamType):  # type: ignore[type-arg]
@@ -42,13 +44,12 @@ NETWORK: Final = NetworkType()
 
 
 def masked(url: str) -> str:
-    """A URL that may be shown: whoever is named before the host keeps the name and loses the password.
-
-    A name alone goes too, as NATS takes a token in its place.
-    """
+    """A URL that may be shown: who is named before the host keeps the name and loses the password."""
 
     def mask(found: re.Match[str]) -> str:
-        name, colon, _ = found[1].partition(":")
-        return f"{name}:***@" if colon else "***@"
+        scheme, (name, colon, _) = found[1], found[2].partition(":")
+        if colon:
+            return f"{scheme}://{name}:***@"
+        return f"{scheme}://***@" if scheme.lower() in _TOKENS else found[0]
 
     return _PASSWORD.sub(mask, url)
