@@ -1,0 +1,96 @@
+"""How a function is compiled, and the bit counts that processors have and Python's compiler lacks.
+
+Compiling all kernels takes the better part of a minute, so the machine code is kept on disk. Numba looks at a file's own
+date alone to tell whether its code is still good, not at the modules it calls; hence the folder bears the package's
+version and a hash of all sources that go into kernels. Where that folder cannot be written nothing is kept.
+"""
+
+import os
+from collections.abc import Callable
+from hashlib import blake2b
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import numba
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_BOTS: Final = Path(__file__).parent.parent
+_SOURCES: Final = ("compiled/*.py", "training/*.py", "network/layout.py")
+
+
+def _folder() -> Path | None:
+    """Where this state of the sources keeps its machine code; None where that cannot be written."""
+    digest = blake2b(digest_size=8)
+    for pattern in _SOURCES:
+        for path in sorted(_BOTS.glob(pattern)):
+            digest.update(path.read_bytes())
+    try:
+        key = f"{version('wakeng')}-{digest.hexdigest()}"
+    except PackageNotFoundError:
+        key = digest.hexdigest()
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(home) / "wakeng" / "kernels" / key
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
+_FOLDER: Final = _folder()
+
+
+def kernel(function: F) -> F:
+    """Compile a function when it is first called; integer results are exact, floating point ones too."""
+    return _compiled(function, fastmath=False)
+
+
+def fast_kernel(function: F) -> F:
+    """The same where sums may be taken in any order: for training, whose result nothing else must equal."""
+    return _compiled(function, fastmath=True)
+
+
+def _compiled(function: F, *, fastmath: bool) -> F:
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(_FOLDER or "")
+    try:
+        made: F = numba.njit(cache=_FOLDER is not None, fastmath=fastmath, error_model="numpy")(function)
+        return made
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def bit_count(typing: Any, bits: Any) -> Any:
+    """How many bits of an int64 are set."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def lowest_bit(typing: Any, bits: Any) -> Any:
+    """The place of the lowest set bit of an int64 that is not 0."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def highest_bit(typing: Any, bits: Any) -> Any:
+    """The place of the highest set bit of an int64 that is not 0."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        leading = builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 0))
+        return builder.sub(ir.Constant(ir.IntType(64), 63), leading)
+
+    return types.int64(types.int64), generate
