@@ -5,7 +5,7 @@ The terms are whole numbers of twentieths, as in the plain bot, so that sums are
 
 from typing import Final
 
-from wakeng.bots.compiled.cards import AFTER_QUADS, BOTTOM, CARDS, FIRST_QUAD, GROUPS, SIZE, TOP, Ints, remove
+from wakeng.bots.compiled.cards import AFTER_QUADS, BOTTOM, CARDS, FIRST_QUAD, FOUR_PLANES, GROUPS, SIZE, TOP, Ints, remove
 from wakeng.bots.compiled.jit import bit_count, kernel
 from wakeng.bots.compiled.judge import Bytes, runs_out, turns, unbeaten
 from wakeng.bots.compiled.legal import legal
@@ -119,25 +119,23 @@ def choose(table: Bytes, s: Ints, found: Ints, scratch: Ints) -> int:
 
 
 @kernel
-def worth(table: Bytes, hand: int, first: bool) -> float:
-    """The units that a hand as dealt should bring to a digger."""
-    return (
-        0.04
-        - 0.145 * turns(table, hand)
-        + 0.355 * bit_count(hand & 1 << 12 | hand & 1 << 25 | hand & 1 << 38 | hand & 1 << 51)
-        + 0.166 * bit_count(hand & 1 << 11 | hand & 1 << 24 | hand & 1 << 37 | hand & 1 << 50)
-        + 0.09 * bit_count(hand & 1 << 10 | hand & 1 << 23 | hand & 1 << 36 | hand & 1 << 49)
-        + 0.043 * bit_count(hand & 1 << 9 | hand & 1 << 22 | hand & 1 << 35 | hand & 1 << 48)
-        + 0.58 * bit_count(hand >> 39)
-        - 0.07 * bit_count(hand & 15)
-        + (0.29 if first else 0.0)
-    )
+def held(hand: int, rank: int) -> int:
+    """How many cards of a rank a hand holds."""
+    return bit_count(hand >> rank & FOUR_PLANES)
+
+
+@kernel
+def worth(table: Bytes, hand: int, first: bool) -> int:
+    """What a hand as dealt should bring to a digger, in thousandths of a unit."""
+    cards = 355 * held(hand, 12) + 166 * held(hand, 11) + 90 * held(hand, 10) + 43 * held(hand, 9)
+    quads, low = bit_count(hand >> 39), bit_count(hand & 15)
+    return 40 - 145 * turns(table, hand) + cards + 580 * quads - 70 * low + (290 if first else 0)
 
 
 @kernel
 def bid(table: Bytes, hand: int, best: int, first: bool) -> int:
     """The bid on a hand as dealt, above `best`; 0 is a pass."""
     value = worth(table, hand, first)
-    if value > 0.05:
+    if value > 50:
         return 3
-    return 2 if value > -0.1 and best < 2 else 0
+    return 2 if value > -100 and best < 2 else 0
