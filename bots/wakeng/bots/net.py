@@ -27,6 +27,9 @@ from wakeng.bots.network.exact import exact  # noqa: E402
 from wakeng.bots.turns import turn_table  # noqa: E402
 from wakeng.bots.unbeaten import allowed_plays  # noqa: E402
 
+Asked = tuple[Question, Sequence[int]]
+"""A question and its legal plays."""
+
 _CARDS: Final = tuple(play.cards for play in PLAYS)
 _TOKENS: Final = tuple(play.token for play in PLAYS)
 _BIDS: Final = ("pass", "bid1", "bid2", "bid3")
@@ -55,12 +58,12 @@ class Net(Expert):
 
     def __init__(self, seed: bytes = b"", path: Path = weights.BUILT_IN) -> None:
         super().__init__(seed)
-        self._path = path
+        self.path = path
 
     def ready(self) -> None:
         """Read the weights, and build the turn tables, now."""
         super().ready()
-        trained(self._path)
+        trained(self.path)
 
     def choose(self, decision: Decision) -> str:
         """A choice for any phase."""
@@ -83,25 +86,26 @@ class Net(Expert):
                     places.append(place)
                     asked.append((question, legal))
         if asked:
-            for place, play in zip(places, self.answer(asked), strict=True):
+            plays = self.choose_plays([decisions[place] for place in places], asked)
+            for place, play in zip(places, plays, strict=True):
                 chosen[place] = _TOKENS[play]
         return chosen
 
-    def answer(self, asked: Sequence[tuple[Question, Sequence[int]]]) -> list[int]:
+    def choose_plays(self, decisions: Sequence[Decision], asked: Sequence[Asked]) -> list[int]:
         """The plays for questions with more than one legal play."""
-        return trained(self._path).judging.choose(asked)
+        return trained(self.path).judging.choose(asked)
 
     def knows(self, decision: Decision) -> bool:
         """Whether the network was trained for such a question."""
         if decision.phase not in ("BID", "PLAY"):
             return False
         encoded = decision.message.observation.rules.SerializeToString(deterministic=True)
-        return _fits(encoded, self._path)
+        return _fits(encoded, self.path)
 
-    def reads(self, decision: Decision) -> tuple[Question, Sequence[int]]:
+    def reads(self, decision: Decision) -> Asked:
         """A question in PLAY with its legal plays; where one of them goes out, it alone."""
         question = question_of(decision)
-        rules = trained(self._path).weights.rules
+        rules = trained(self.path).weights.rules
         legal = _legal(rules, question)
         out = [play for play in legal if _CARDS[play] == question.counts[question.seat]]
         return question, out[:1] or legal
@@ -110,7 +114,7 @@ class Net(Expert):
         made = [event for event in decision.message.observation.history if event[1:6] == ":BID:"]
         offers = [0, *range(decision.bid + 1, decision.rules.max_bid + 1)]
         hand = pack_words(decision.cards)
-        bid = trained(self._path).judging.bid(hand, place=len(made), best=decision.bid, offers=offers)
+        bid = trained(self.path).judging.bid(hand, place=len(made), best=decision.bid, offers=offers)
         return _BIDS[bid]
 
 

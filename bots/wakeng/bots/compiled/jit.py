@@ -59,7 +59,7 @@ def _compiled(function: F, *, fastmath: bool) -> F:
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(_FOLDER or "")
     try:
-        made: F = numba.njit(cache=_FOLDER is not None, fastmath=fastmath, error_model="numpy")(function)
+        made: F = numba.njit(cache=_FOLDER is not None, fastmath=fastmath, error_model="numpy", nogil=True)(function)
         return made
     finally:
         numba.config.CACHE_DIR = before

@@ -3,13 +3,14 @@
 Everything here is public or the seat's own. Hands are packed (wakeng.engine.plays), and nothing needs numpy.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from wakeng.bots.seen import joined, pack_words
-from wakeng.engine import PLAY_ID
+from wakeng.engine import PLAY_ID, Hand
 from wakeng.engine.phases import EVENTS, Phase
-from wakeng.engine.plays import REMOVALS, remove
+from wakeng.engine.plays import REMOVALS, pack, remove
 from wakeng.sdk.decision import Decision
 
 _EVENTS: Final = {
@@ -50,21 +51,7 @@ class Question:
 def question_of(decision: Decision) -> Question:
     """Read a question in PLAY, of a rule set with three seats and no burying."""
     seen = decision.message.observation
-    played, passed = [0, 0, 0], [0, 0, 0]
-    table = 0
-    events = _EVENTS
-    for event in seen.history:
-        found = events.get(event)
-        if found is None:
-            continue
-        seat, play = found
-        if play:
-            rest, shift, mask, filling = _ADD[play]
-            pile = played[seat]
-            played[seat] = pile & rest | (pile << shift | filling) & mask
-            table = play
-        else:
-            passed[seat] = table
+    played, passed = told(seen.history)
     return Question(
         seat=seen.seat,
         hand=pack_words(seen.cards),
@@ -79,6 +66,44 @@ def question_of(decision: Decision) -> Question:
         table=PLAY_ID[seen.table] if seen.table else 0,
         holder=seen.table_seat if seen.table else -1,
     )
+
+
+def question_of_hand(hand: Hand) -> Question:
+    """The question that a hand of the engine stands at, in PLAY."""
+    played, passed = told(hand.history)
+    return Question(
+        seat=hand.turn,
+        hand=hand.planes[hand.turn],
+        played=played,
+        gone=joined(joined(played[0], played[1]), played[2]),
+        kitty=_kept(pack(hand.deal.kitty), played[hand.digger]),
+        passed=passed,
+        counts=[hand.count(seat) for seat in range(3)],
+        digger=hand.digger,
+        bid=hand.bid,
+        bombs=hand.bombs,
+        table=hand.table,
+        holder=hand.holder if hand.table else -1,
+    )
+
+
+def told(history: Iterable[str]) -> tuple[list[int], list[int]]:
+    """By seat what was played, packed, and the last play that was passed on."""
+    played, passed = [0, 0, 0], [0, 0, 0]
+    table = 0
+    for event in history:
+        found = _EVENTS.get(event)
+        if found is None:
+            continue
+        seat, play = found
+        if play:
+            rest, shift, mask, filling = _ADD[play]
+            pile = played[seat]
+            played[seat] = pile & rest | (pile << shift | filling) & mask
+            table = play
+        else:
+            passed[seat] = table
+    return played, passed
 
 
 def _kept(kitty: int, played: int) -> int:
