@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from wakeng.bots.compiled import chance, judge, searching, state, value
-from wakeng.bots.compiled.cards import Ints
+from wakeng.bots.compiled.cards import VOCABULARY, Ints
 from wakeng.bots.network import weights
 from wakeng.bots.network.exact import exact
 from wakeng.bots.network.question import Question
@@ -33,15 +33,15 @@ class Kernels:
         self._room = value.room()
         self._kept = np.zeros(searching.MOST_WIDTH, np.int64)
         self._scores = np.zeros(searching.MOST_WIDTH)
-        self._cards = np.zeros(64, np.int64)
-        self._plays = np.zeros(160, np.int64)
-        self._results = np.zeros((160, 2), np.int64)
+        self._cards = np.zeros(52, np.int64)
+        self._plays = np.zeros(VOCABULARY, np.int64)
+        self._results = np.zeros((VOCABULARY, 2), np.int64)
 
     def warm_up(self) -> None:
         """Compile now, or read what was compiled before: some half a minute the first time, a second later on."""
         asked = Question(
-            seat=0, hand=0b111, played=[0, 0, 0], gone=0, kitty=0, passed=[0, 0, 0], counts=[3, 24, 25], digger=0, bid=1,
-            bombs=0, table=0, holder=-1,
+            seat=0, hand=0b111, played=[0, 0, 0], gone=0, kitty=0, passed=[0, 0, 0], counts=[3, 24, 25], digger=0,
+            bid=1, bombs=0, table=0, holder=-1,
         )  # fmt: skip
         self.search(asked, worlds=1, seed=0)
 
@@ -79,4 +79,3 @@ def position(asked: Question) -> Ints:
     s[state.BID], s[state.BOMBS], s[state.TABLE] = asked.bid, asked.bombs, asked.table
     s[state.HOLDER], s[state.TURN] = asked.holder, asked.seat
     return s
-

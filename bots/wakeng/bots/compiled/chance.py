@@ -31,7 +31,7 @@ def draw(chance: State) -> Any:
 
 
 @kernel
-def below(chance: State, n: int) -> int:
+def below(chance: State, n: int) -> Any:
     """0..n-1, for n up to 2^31; the bias is under n / 2^32."""
     return np.int64((draw(chance) >> np.uint64(32)) * np.uint64(n) >> np.uint64(32))
 

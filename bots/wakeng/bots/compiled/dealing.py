@@ -1,4 +1,4 @@
-"""Deals of `xian` for kernels: three hands, a kitty, and the seat with the lowest heart, which calls and leads first."""
+"""Deals of `xian` for kernels: three hands, a kitty, and the seat with the lowest heart, which calls and leads."""
 
 from typing import Final
 

@@ -5,7 +5,18 @@ The terms are whole numbers of twentieths, as in the plain bot, so that sums are
 
 from typing import Final
 
-from wakeng.bots.compiled.cards import AFTER_QUADS, BOTTOM, CARDS, FIRST_QUAD, FOUR_PLANES, GROUPS, SIZE, TOP, Ints, remove
+from wakeng.bots.compiled.cards import (
+    AFTER_QUADS,
+    BOTTOM,
+    CARDS,
+    FIRST_QUAD,
+    FOUR_PLANES,
+    GROUPS,
+    SIZE,
+    TOP,
+    Ints,
+    remove,
+)
 from wakeng.bots.compiled.jit import bit_count, kernel
 from wakeng.bots.compiled.judge import Bytes, runs_out, turns, unbeaten
 from wakeng.bots.compiled.legal import legal

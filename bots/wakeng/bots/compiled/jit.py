@@ -1,7 +1,7 @@
 """How a function is compiled, and the bit counts that processors have and Python's compiler lacks.
 
-Compiling all kernels takes the better part of a minute, so the machine code is kept on disk. Numba looks at a file's own
-date alone to tell whether its code is still good, not at the modules it calls; hence the folder bears the package's
+Compiling all kernels takes the better part of a minute, so the machine code is kept on disk. Numba looks at a file's
+own date alone to tell whether its code is still good, not at the modules it calls; hence the folder bears the package's
 version and a hash of all sources that go into kernels. Where that folder cannot be written nothing is kept.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import numba
 from llvmlite import ir
@@ -56,41 +56,32 @@ def fast_kernel(function: F) -> F:
 
 
 def _compiled(function: F, *, fastmath: bool) -> F:
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(_FOLDER or "")
+    config: Any = numba.config
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(_FOLDER or "")
     try:
-        made: F = numba.njit(cache=_FOLDER is not None, fastmath=fastmath, error_model="numpy", nogil=True)(function)
-        return made
+        made: Any = numba.njit(cache=_FOLDER is not None, fastmath=fastmath, error_model="numpy", nogil=True)(function)
+        return cast("F", made)
     finally:
-        numba.config.CACHE_DIR = before
+        config.CACHE_DIR = before
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def bit_count(typing: Any, bits: Any) -> Any:
-    """How many bits of an int64 are set."""
+def _bits(generate: Callable[[Any, Any], Any]) -> Any:
+    """A function from int64 to int64 that is one or two instructions of the processor's."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.ctpop(arguments[0])
+    def typed(typing: Any, bits: Any) -> Any:
+        return types.int64(types.int64), lambda context, builder, signature, arguments: generate(builder, arguments[0])
 
-    return types.int64(types.int64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def lowest_bit(typing: Any, bits: Any) -> Any:
-    """The place of the lowest set bit of an int64 that is not 0."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.int64(types.int64), generate
+    return intrinsic(typed)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def highest_bit(typing: Any, bits: Any) -> Any:
-    """The place of the highest set bit of an int64 that is not 0."""
+_UNDEFINED_FOR_ZERO: Final = ir.Constant(ir.IntType(1), 1)
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        leading = builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 0))
-        return builder.sub(ir.Constant(ir.IntType(64), 63), leading)
-
-    return types.int64(types.int64), generate
+bit_count: Callable[[int], int] = _bits(lambda builder, bits: builder.ctpop(bits))
+"""How many bits are set."""
+lowest_bit: Callable[[int], int] = _bits(lambda builder, bits: builder.cttz(bits, _UNDEFINED_FOR_ZERO))
+"""The place of the lowest set bit of a number that is not 0."""
+highest_bit: Callable[[int], int] = _bits(
+    lambda builder, bits: builder.sub(ir.Constant(ir.IntType(64), 63), builder.ctlz(bits, _UNDEFINED_FOR_ZERO))
+)
+"""The place of the highest set bit of a number that is not 0."""

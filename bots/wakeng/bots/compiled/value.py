@@ -1,4 +1,4 @@
-"""The network of a weights file, compiled: the same whole numbers as `wakeng.bots.network.exact`, hence the same values.
+"""The network of a weights file, compiled: the whole numbers of `wakeng.bots.network.exact`, hence the same values.
 
 Sums of whole numbers are the same in any order, so the compiler may take the fastest.
 """
@@ -8,14 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeng.bots.compiled.cards import CARDS, Ints, remove
+from wakeng.bots.compiled.cards import CARDS, VOCABULARY, Ints, remove
 from wakeng.bots.compiled.features import of_choice, put_bits, role, shared
 from wakeng.bots.compiled.jit import fast_kernel, lowest_bit
 from wakeng.bots.compiled.judge import Bytes
 from wakeng.bots.compiled.legal import legal
-from wakeng.bots.compiled.state import COUNT, HAND, TABLE, TURN, unseen
+from wakeng.bots.compiled.state import COUNT, HAND, LENGTH, TABLE, TURN, unseen
 from wakeng.bots.network.exact import CUT, Exact
-from wakeng.bots.network.layout import HIDDEN, REST, SECOND
+from wakeng.bots.network.layout import HIDDEN, MOST_ACTIVE, REST, SECOND
 
 Shorts = NDArray[np.int16]
 Sums = NDArray[np.int32]
@@ -50,9 +50,17 @@ class Room(NamedTuple):
 
 def room() -> Room:
     """The room, of which every thread needs its own."""
-    ints = [np.zeros(160, np.int64) for _ in range(4)]
-    sums = [np.zeros(HIDDEN, np.int32) for _ in range(2)]
-    return Room(*ints, *sums, np.zeros(HIDDEN), np.zeros(160), np.zeros(20, np.int64))
+    return Room(
+        plays=np.zeros(VOCABULARY, np.int64),
+        scratch=np.zeros(VOCABULARY, np.int64),
+        inputs=np.zeros(MOST_ACTIVE, np.int64),
+        chosen=np.zeros(MOST_ACTIVE, np.int64),
+        base=np.zeros(HIDDEN, np.int32),
+        total=np.zeros(HIDDEN, np.int32),
+        active=np.zeros(HIDDEN),
+        values=np.zeros(VOCABULARY),
+        position=np.zeros(LENGTH, np.int64),
+    )
 
 
 def value_of(net: Exact) -> Value:

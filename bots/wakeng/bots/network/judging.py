@@ -1,7 +1,7 @@
 """The network asked with numpy: all choices of many questions at once.
 
-Questions are taken role by role. Of the inputs the thermometers go through one matrix product; of the others one in each
-group is on, so they are rows looked up, two groups at a time in tables of their sums. All numbers are whole
+Questions are taken role by role. Of the inputs the thermometers go through one matrix product; of the others one in
+each group is on, so they are rows looked up, two groups at a time in tables of their sums. All numbers are whole
 (`wakeng.bots.network.exact`), so how many questions come together changes no choice.
 """
 

@@ -13,9 +13,7 @@ from wakeng.engine.phases import EVENTS, Phase
 from wakeng.engine.plays import REMOVALS, pack, remove
 from wakeng.sdk.decision import Decision
 
-_EVENTS: Final = {
-    text: (seat, play) for seat in range(3) for play, text in enumerate(EVENTS[seat][Phase.PLAY])
-}
+_EVENTS: Final = {text: (seat, play) for seat in range(3) for play, text in enumerate(EVENTS[seat][Phase.PLAY])}
 _COLUMN: Final = 1 | 1 << 13 | 1 << 26 | 1 << 39
 
 

@@ -140,7 +140,7 @@ def learn(
         row = rows[inputs[at]]
         for i in range(HIDDEN):
             row[i] += back[i]
-    return error
+    return float(error)
 
 
 @fast_kernel

@@ -64,7 +64,10 @@ class Run:
         self._samples: Samples = samples(ROUND)
         self._work: Work = work(ROUND)
         self._work.deck[:] = state.deck
-        # Compiled now, so that no time of a run by minutes goes into it.
+
+    def warm_up(self) -> None:
+        """Compile now, so that no time of a run by minutes goes into it."""
+        state = self.state
         round_of_hands(state.net, self._table, self._work, state.chance, 0, _manner(0, 0.0), 0.0, self._samples)
 
     @property

@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wakeng.bots.compiled import expert
-from wakeng.bots.compiled.cards import CARDS, Ints, remove
+from wakeng.bots.compiled.cards import CARDS, VOCABULARY, Ints, remove
 from wakeng.bots.compiled.chance import State, below, happens, shuffle
 from wakeng.bots.compiled.dealing import FIRST, KITTY, deal
+from wakeng.bots.compiled.dealing import LENGTH as DEAL_LENGTH
 from wakeng.bots.compiled.features import of_choice, of_hand, put_bits, role, shared
 from wakeng.bots.compiled.jit import fast_kernel
 from wakeng.bots.compiled.judge import Bytes
 from wakeng.bots.compiled.legal import legal
-from wakeng.bots.compiled.state import COUNT, HAND, TABLE, TURN, begin, step, units, unseen
+from wakeng.bots.compiled.state import COUNT, HAND, LENGTH, TABLE, TURN, begin, step, units, unseen
 from wakeng.bots.network.layout import (
     BID_CALL,
     BID_UNITS,
@@ -81,18 +82,37 @@ class Manner(NamedTuple):
 def samples(hands: int) -> Samples:
     """Room for the samples of so many hands."""
     room = hands * _SAMPLES + _A_HAND
-    ints = [np.zeros(room, np.int64) for _ in range(3)]
     return Samples(
-        np.zeros((room, MOST_ACTIVE), np.int16), *ints, np.zeros(room, np.float32), np.zeros(1, np.int64)
+        inputs=np.zeros((room, MOST_ACTIVE), np.int16),
+        counts=_ints(room),
+        roles=_ints(room),
+        seats=_ints(room),
+        targets=np.zeros(room, np.float32),
+        filled=_ints(1),
     )
 
 
 def work(hands: int) -> Work:
     """The room."""
-    ints = [np.zeros(size, np.int64) for size in (20, 52, 5, 3, 160, 160, 160, 160)]
-    ints[1][:] = np.arange(52)
-    floats = [np.zeros(size, np.float32) for size in (HIDDEN, HIDDEN, SECOND, 2 * HIDDEN + 2 * SECOND)]
-    return Work(*ints, *floats, np.zeros(hands * _SAMPLES + _A_HAND, np.int64))
+    return Work(
+        position=_ints(LENGTH),
+        deck=np.arange(52),
+        dealt=_ints(DEAL_LENGTH),
+        policies=_ints(3),
+        plays=_ints(VOCABULARY),
+        scratch=_ints(VOCABULARY),
+        shared=_ints(MOST_ACTIVE),
+        chosen=_ints(MOST_ACTIVE),
+        base=np.zeros(HIDDEN, np.float32),
+        total=np.zeros(HIDDEN, np.float32),
+        second=np.zeros(SECOND, np.float32),
+        learning=np.zeros(2 * HIDDEN + 2 * SECOND, np.float32),
+        order=_ints(hands * _SAMPLES + _A_HAND),
+    )
+
+
+def _ints(size: int) -> Ints:
+    return np.zeros(size, np.int64)
 
 
 @fast_kernel
@@ -131,7 +151,7 @@ def choose(net: Net, table: Bytes, w: Work, chance: State, random: float, into: 
     else:
         with_hand = put_bits(w.shared, common, REST, hand)
         sum_rows(net, which, w.shared, with_hand, w.base)
-        best_value = np.float32(-1e9)
+        best_value = -1e9
         for at in range(count):
             play = w.plays[at]
             stop = of_choice(table, s, seat, play, hidden, w.chosen, 0, w.scratch)
@@ -160,7 +180,7 @@ def choose_bid(
         chosen = best + pick if pick else 0
     else:
         sum_rows(net, BIDDER, w.shared, common, w.base)
-        highest = np.float32(-1e9)
+        highest = -1e9
         for offer in range(4):
             if offer == 0 or offer > best:
                 w.chosen[0] = call + offer
@@ -294,5 +314,3 @@ def duel(net: Net, table: Bytes, w: Work, chance: State, deals: Ints, line_ups: 
             stake = bid * play(net, table, w, chance, 0.0, into, False)
             for seat in range(3):
                 points[number, which, seat] = 2 * stake if seat == digger else -stake
-
-
