@@ -6,6 +6,7 @@ version and a hash of all sources that go into kernels. Where that folder cannot
 """
 
 import os
+import shutil
 from collections.abc import Callable
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
@@ -20,6 +21,7 @@ from numba.extending import intrinsic
 F = TypeVar("F", bound=Callable[..., Any])
 
 _BOTS: Final = Path(__file__).parent.parent
+_KEPT: Final = 4
 _SOURCES: Final = ("compiled/*.py", "training/*.py", "network/layout.py")
 
 
@@ -33,13 +35,22 @@ def _folder() -> Path | None:
         key = f"{version('wakeng')}-{digest.hexdigest()}"
     except PackageNotFoundError:
         key = digest.hexdigest()
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(home) / "wakeng" / "kernels" / key
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
+        home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        folder = Path(home) / "wakeng" / "kernels" / key
+        if not folder.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            _forget_old(folder.parent)
+    except (OSError, RuntimeError):
         return None
     return folder if os.access(folder, os.W_OK) else None
+
+
+def _forget_old(kernels: Path) -> None:
+    """Keep the code of few states of the sources, the latest; a process that runs by another one has it in memory."""
+    by_age = sorted(kernels.iterdir(), key=lambda folder: folder.stat().st_mtime, reverse=True)
+    for folder in by_age[_KEPT:]:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 _FOLDER: Final = _folder()
