@@ -9,7 +9,7 @@ from tests.bots.positions import XIAN, played
 from wakeng.bots import create
 from wakeng.bots.compiled import chance, dealing, expert, judge, legal, playout, state, value
 from wakeng.bots.compiled.asking import kernels, position
-from wakeng.bots.compiled.cards import VOCABULARY, others
+from wakeng.bots.compiled.cards import VOCABULARY, Ints, others
 from wakeng.bots.net import trained
 from wakeng.bots.network.judging import role_of
 from wakeng.bots.network.question import question_of, question_of_hand
@@ -25,7 +25,7 @@ FOUND, SCRATCH = np.zeros(VOCABULARY, np.int64), np.zeros(VOCABULARY, np.int64)
 PLAY_TOKENS = TOKENS[Phase.PLAY]
 
 
-def begun(number: int) -> tuple[Hand, state.Ints]:
+def begun(number: int) -> tuple[Hand, Ints]:
     """A hand at its first lead, in the engine and in an array."""
     hand = Hand.from_seed(XIAN, derive(SEED, "hand", number))
     while hand.phase is not Phase.PLAY:

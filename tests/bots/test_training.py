@@ -108,7 +108,7 @@ def test_a_checkpoint_is_there_whole_or_not_at_all(tmp_path: Path, monkeypatch: 
     def fail(*_: object) -> None:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(checkpoint.os, "fsync", fail)
+    monkeypatch.setattr("os.fsync", fail)
     with pytest.raises(OSError, match="full"):
         begun.save(path)
     assert path.read_bytes() == before
