@@ -41,7 +41,6 @@ def test_a_killed_run_that_goes_on_gives_the_same_bytes_as_one_that_was_not(whol
     begun.one_round()  # What comes after the last checkpoint is lost with the process.
     assert train("--out", str(out), "--resume").exception is None
     assert out.read_bytes() == whole.read_bytes()
-    assert not held.exists()
 
 
 def test_an_interrupted_run_leaves_a_checkpoint(tmp_path: Path) -> None:
@@ -90,8 +89,20 @@ def test_a_run_that_was_stopped_is_not_overwritten(tmp_path: Path) -> None:
     run.begin(hands=10, seed=1).save(tmp_path / "my.net.checkpoint")
     told = train("--hands", "10", "--out", str(out))
     assert "--resume goes on with it" in str(told.exception)
-    told = train("--hands", "10", "--out", str(out), "--resume")
-    assert "keeps its --minutes, --hands and --seed" in str(told.exception)
+    told = train("--seed", "3", "--out", str(out), "--resume")
+    assert "keeps its --seed" in str(told.exception)
+
+
+def test_a_finished_run_can_be_lengthened_by_what_it_is_measured_in(tmp_path: Path) -> None:
+    out = tmp_path / "my.net"
+    assert train("--hands", "500", "--seed", "1", "--out", str(out)).exception is None
+    for words in (["--hands", "500"], ["--minutes", "10"]):
+        told = train("--out", str(out), "--resume", *words)
+        assert "the run has 500 hands; it goes on for more hands than that" in str(told.exception)
+    assert train("--out", str(out), "--resume", "--hands", "600").exception is None
+    record = weights.read(out).training
+    assert (record["hands"], record["lengthened_from"]) == (600, [500])
+    assert sum(stage["hands"] for stage in record["stages"]) == 600
 
 
 def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path) -> None:

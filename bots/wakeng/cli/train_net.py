@@ -33,12 +33,14 @@ def net(minutes: float | None, hands: int | None, seed: int | None, out: Path, *
     It plays hands by the million against itself, in the last two fifths partly against `expert`, and learns from how
     they end. Half an hour gives a network that beats `expert`; the last minutes are worth as much as all before, since
     the rate of learning falls only then. A checkpoint beside the weights file (FILE.checkpoint) is kept every half
-    minute, and when you press Ctrl-C; --resume goes on from it. At the end the network is measured against `expert`,
-    and the weights file says how it was made. It needs wakeng[search].
+    minute, and when you press Ctrl-C; --resume goes on from it, and with --minutes lengthens the last part of a run,
+    finished or not. At the end the network is measured against `expert`, and the weights file says how it was made. It
+    needs wakeng[search].
 
     \b
     wakeng train net --minutes 50 --seed 8 --out my.net
     wakeng train net --out my.net --resume
+    wakeng train net --out my.net --resume --minutes 70
     """
     from wakeng.bots.extras import MissingExtra, demand
 
@@ -47,6 +49,8 @@ def net(minutes: float | None, hands: int | None, seed: int | None, out: Path, *
     except MissingExtra as problem:
         raise NotThere(str(problem)) from None
     checkpoint = out.with_name(out.name + ".checkpoint")
+    if minutes is not None and hands is not None:
+        raise click.UsageError("--minutes and --hands are two ways to say the same; give one of them")
     run = _resumed(checkpoint, minutes, hands, seed) if resume else _begun(checkpoint, minutes, hands, seed)
     with console(stderr=True).status("compiling …") as status:
         run.warm_up()
@@ -57,7 +61,6 @@ def net(minutes: float | None, hands: int | None, seed: int | None, out: Path, *
             raise
         status.update("measuring …")
         record = _finish(run, out)
-    checkpoint.unlink()
     if as_json:
         print_json(record)
     else:
@@ -68,25 +71,29 @@ def net(minutes: float | None, hands: int | None, seed: int | None, out: Path, *
 def _begun(checkpoint: Path, minutes: float | None, hands: int | None, seed: int | None) -> "Run":
     from wakeng.bots.training.run import begin
 
-    if minutes is not None and hands is not None:
-        raise click.UsageError("--minutes and --hands are two ways to say the same; give one of them")
     if checkpoint.exists():
-        raise click.UsageError(f"{checkpoint} holds a run that was stopped; --resume goes on with it, or remove it")
+        raise click.UsageError(f"{checkpoint} holds a run; --resume goes on with it, or remove it")
     if minutes is None and hands is None:
         minutes = _MINUTES
     return begin(minutes=minutes, hands=hands, seed=seed or 0)
 
 
-def _resumed(checkpoint: Path, *given: float | None) -> "Run":
+def _resumed(checkpoint: Path, minutes: float | None, hands: int | None, seed: int | None) -> "Run":
     from wakeng.bots.training.checkpoint import CheckpointError, load
     from wakeng.bots.training.run import Run
 
-    if any(value is not None for value in given):
-        raise click.UsageError("a run that goes on keeps its --minutes, --hands and --seed; leave them out")
+    if seed is not None:
+        raise click.UsageError("a run that goes on keeps its --seed; leave it out")
     try:
-        return Run(load(checkpoint))
+        state = load(checkpoint)
     except CheckpointError as problem:
         raise click.BadParameter(str(problem), param_hint="'--resume'") from None
+    if minutes is not None or hands is not None:
+        try:
+            state.lengthen(minutes=minutes, hands=hands)
+        except ValueError as problem:
+            raise click.UsageError(str(problem)) from None
+    return Run(state)
 
 
 def _teller(update: "Callable[[str], None]") -> "Callable[[Told], None]":

@@ -40,6 +40,18 @@ class Checkpoint:
     net: Net
     chance: State
     deck: Ints
+    earlier: list[float] = field(default_factory=list)
+    """The minutes or hands that were asked at first, where a finished run was lengthened."""
+
+    def lengthen(self, *, minutes: float | None, hands: int | None) -> None:
+        """Ask for more of what the run is measured in; ValueError where that is no more."""
+        unit = "minutes" if self.hands is None else "hands"
+        asked, more = (self.minutes, minutes) if self.hands is None else (self.hands, hands)
+        assert asked is not None
+        if more is None or more <= asked:
+            raise ValueError(f"the run has {asked:g} {unit}; it goes on for more {unit} than that, or as it is")
+        self.earlier.append(asked)
+        self.minutes, self.hands = minutes, hands
 
     def save(self, path: Path) -> None:
         """Write it beside the old one, then put it in its place."""
@@ -49,6 +61,7 @@ class Checkpoint:
             "minutes": self.minutes,
             "hands": self.hands,
             "seed": self.seed,
+            "earlier": self.earlier,
             "tally": asdict(self.tally),
         }
         beside = path.with_name(path.name + ".new")
@@ -71,4 +84,5 @@ def load(path: Path) -> Checkpoint:
     if (about.get("format"), about.get("features")) != (FORMAT, layout.VERSION):
         raise CheckpointError(f"{path} is of another version; begin the training anew")
     tally = Tally(**about["tally"])
-    return Checkpoint(about["minutes"], about["hands"], about["seed"], tally, net, chance, deck)
+    earlier = about.get("earlier", [])
+    return Checkpoint(about["minutes"], about["hands"], about["seed"], tally, net, chance, deck, earlier)

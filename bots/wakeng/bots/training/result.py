@@ -40,6 +40,8 @@ def _record(state: Checkpoint, kept: Net) -> dict[str, Any]:
         ],
         "over_expert": {"deals": MEASURED_DEALS, "points": round(points, 3), "error": round(error, 3)},
     }
+    if state.earlier:
+        record["lengthened_from"] = state.earlier
     if state.minutes is not None:
         record["seconds"] = round(state.tally.seconds)
     return record
