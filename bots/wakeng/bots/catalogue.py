@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from wakeng.bots.net import Net
     from wakeng.bots.reference import ReferenceBot
 
 
@@ -19,6 +22,10 @@ class UnknownBot(ValueError):
         # Imported late: only who mistypes a name pays for it.
         from difflib import get_close_matches
 
+        if name in NO_SEAT:
+            super().__init__(f"{name} is no bot: {NO_SEAT[name]}")
+            self.name = name
+            return
         among = FAULTY_BOTS if name.startswith("faulty") else REFERENCE_BOTS
         near = get_close_matches(name, among, 1)
         hint = f" did you mean {near[0]}?" if near else ""
@@ -34,9 +41,15 @@ class BotInfo:
     """How it plays, or how it fails, in one sentence."""
     module: str
     class_name: str
+    extra: str = ""
+    """The extra of this package that it needs."""
+    thinks: bool = False
+    """It thinks for milliseconds, so it does not share an event loop with an arena."""
+    learns: bool = False
+    """It plays by a weights file, and another one may be given."""
 
     def load(self) -> type[ReferenceBot]:
-        """Its class."""
+        """Its class; MissingExtra (wakeng.bots.extras) where it needs one that is not installed."""
         found: type[ReferenceBot] = getattr(import_module(self.module), self.class_name)
         return found
 
@@ -59,9 +72,29 @@ REFERENCE_BOTS: Final[Mapping[str, BotInfo]] = MappingProxyType(
             "wakeng.bots.expert",
             "Expert",
         ),
+        "net": BotInfo(
+            "plays xian as a small network values its choices, other rule sets as expert; needs wakeng[net]",
+            "wakeng.bots.net",
+            "Net",
+            extra="net",
+            learns=True,
+        ),
+        "search": BotInfo(
+            "deals the hidden cards 64 times and plays each deal out, in xian; needs wakeng[search]",
+            "wakeng.bots.search",
+            "Search",
+            extra="search",
+            thinks=True,
+            learns=True,
+        ),
     }
 )
 """The reference bots by name, weakest first."""
+
+NO_SEAT: Final[Mapping[str, str]] = MappingProxyType(
+    {"seer": "it sees all cards, so it may not sit at a table; it is for analysis (wakeng.bots.seer)"}
+)
+"""What goes by a name, and why it gets no seat."""
 
 _CHOICES, _SERVERS = "wakeng.bots.faulty.bad_choices", "wakeng.bots.faulty.bad_servers"
 
@@ -88,8 +121,17 @@ BUILTIN_BOTS: Final[Mapping[str, BotInfo]] = MappingProxyType({**REFERENCE_BOTS,
 """Every bot that goes by a name of its own."""
 
 
-def create(name: str, seed: bytes | None = None) -> ReferenceBot:
-    """A built-in bot; UnknownBot says which there are. Without a seed it has the empty one."""
+def create(name: str, seed: bytes | None = None, *, weights: Path | None = None) -> ReferenceBot:
+    """A built-in bot; UnknownBot says which there are. Without a seed it has the empty one.
+
+    `weights`: a file of `wakeng train net`, for a bot that plays by one (ValueError for others). MissingExtra
+    (wakeng.bots.extras) says what must be installed for a bot that needs more than the base.
+    """
     if name not in BUILTIN_BOTS:
         raise UnknownBot(name)
-    return BUILTIN_BOTS[name].load()(seed or b"")
+    info = BUILTIN_BOTS[name]
+    if weights is None:
+        return info.load()(seed or b"")
+    if not info.learns:
+        raise ValueError(f"{name} plays by no weights file")
+    return cast("type[Net]", info.load())(seed or b"", weights)

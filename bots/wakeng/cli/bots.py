@@ -12,8 +12,8 @@ from wakeng.cli.terminal import MARK, QUIET, console, grid, print_json
 def command(*, as_json: bool) -> None:
     """The built-in bots: opponents for a match, and examples for your own.
 
-    They need nothing but this install, and play every rule set. The faulty ones are broken on purpose, each in its
-    own way: seat one to see what becomes of a match.
+    They play every rule set. All but net and search need nothing but this install. The faulty ones are broken on
+    purpose, each in its own way: seat one to see what becomes of a match.
     """
     if as_json:
         print_json([{"name": name, "summary": bot.summary} for name, bot in BUILTIN_BOTS.items()])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from wakeng.cli.errors import NotThere
 from wakeng.sdk.options import ADDRESS
 
 if TYPE_CHECKING:
@@ -36,12 +37,15 @@ class BotSeed(click.ParamType):  # type: ignore[type-arg]
 @click.option(
     "--seed", type=BotSeed(), default="0", metavar="HEX|N", help="What its random choices follow from.  [default: 0]"
 )
+@click.option("--weights", type=_FILE, help="For net and search: another weights file, of `wakeng train net`.")
 @click.option("--tls-cert", type=_FILE, help="The PEM certificate, with its chain, to serve TLS by.")
 @click.option("--tls-key", type=_FILE, help="The key of --tls-cert.")
 @click.option("--client-ca", type=_FILE, help="Demand of arenas a certificate that is signed by one of these.")
 @click.option("--insecure", is_flag=True, help="No TLS, though other machines reach it.")
 @click.option("--until-stdin-closes", is_flag=True, hidden=True)
-def command(name: str, listen: str, seed: bytes, *, until_stdin_closes: bool, **trust: Any) -> None:
+def command(
+    name: str, listen: str, seed: bytes, weights: Path | None, *, until_stdin_closes: bool, **trust: Any
+) -> None:
     """Serve the built-in bot NAME (see `wakeng bots`) until SIGINT or SIGTERM.
 
     The first line of standard output is `listening on ADDR`, once it can be called. Its choices follow from the
@@ -55,8 +59,10 @@ def command(name: str, listen: str, seed: bytes, *, until_stdin_closes: bool, **
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     from wakeng.sdk import ListenError, serve
 
-    bot = create_bot(name, seed)
+    bot = create_bot(name, seed, weights)
     try:
+        # Before the address is told: an arena that calls would wait for it no longer than for any bot.
+        bot.ready()
         serve(bot, listen, until_stdin_closes=until_stdin_closes, announce=_announce, **trust)
     except ListenError as problem:
         raise click.BadParameter(str(problem), param_hint="'--listen'") from None
@@ -64,14 +70,19 @@ def command(name: str, listen: str, seed: bytes, *, until_stdin_closes: bool, **
         raise click.UsageError(str(problem)) from None
 
 
-def create_bot(name: str, seed: bytes) -> "Bot":
-    """The built-in bot of that name; BadParameter says which there are."""
+def create_bot(name: str, seed: bytes, weights: Path | None = None) -> "Bot":
+    """The built-in bot of that name; BadParameter says which there are, or what must be installed for it."""
     from wakeng.bots import UnknownBot, create
+    from wakeng.bots.extras import MissingExtra
 
     try:
-        return create(name, seed)
+        return create(name, seed, weights=weights)
+    except MissingExtra as problem:
+        raise NotThere(str(problem)) from None
     except UnknownBot as problem:
         raise click.BadParameter(str(problem), param_hint="'NAME'") from None
+    except ValueError as problem:
+        raise click.BadParameter(str(problem), param_hint="'--weights'") from None
 
 
 def _announce(address: str) -> None:

@@ -8,6 +8,7 @@ import click
 
 from wakeng.cli.cards import rules_line
 from wakeng.cli.terminal import QUIET, console, grid, print_json
+from wakeng.cli.train_net import net
 from wakeng.engine import RuleSet
 from wakeng.sdk.options import SEED, rule_options
 
@@ -24,7 +25,11 @@ def command() -> None:
 
     \b
     wakeng train bids --rules xian --deals 2000
+    wakeng train net --minutes 50 --seed 8
     """
+
+
+command.add_command(net)
 
 
 @command.command("bids", short_help="The bars of expert's bids and offers.")

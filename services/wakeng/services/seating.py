@@ -6,6 +6,7 @@ from typing import Final
 import grpc
 
 from wakeng.bots import REFERENCE_BOTS, create
+from wakeng.bots.extras import MissingExtra
 from wakeng.engine import Fault, RuleSet
 from wakeng.sdk.dialling import Dialling, File
 from wakeng.services.dialling import BadAddress, DiallingPolicy, NotAllowed
@@ -18,7 +19,8 @@ from wakeng.services.seat import NotReady, Opener, Seat, Transport
 from wakeng.services.spec import SeatKind, SeatSpec, TimeControl
 from wakeng.services.store import RegisteredBot, Store
 
-_PROCESS_START_S: Final = 30.0
+_PROCESS_START_S: Final = 120.0
+"""`search` compiles its kernels when it first starts on a machine."""
 """A built-in bot's process comes up before its ready budget begins; importing Python code is not thinking."""
 
 
@@ -71,14 +73,14 @@ class Seating:
     def opener(self, seat: SeatSpec, *, seed: bytes, by_admin: bool, in_process: bool) -> Opener:
         """How the bot of a seat is reached; `seed` is for a built-in one.
 
-        One that is broken on purpose has a process of its own in any case.
+        One that is broken on purpose, or thinks for milliseconds, has a process of its own in any case.
         """
         if seat.kind is SeatKind.ADDRESS:
             return self._at(seat.bot, by_admin=by_admin)
         if seat.kind is SeatKind.REGISTERED:
             return self._registered(seat)
-        if in_process and seat.bot in REFERENCE_BOTS:
-            return local(create(seat.bot, seed))
+        if in_process and seat.bot in REFERENCE_BOTS and not REFERENCE_BOTS[seat.bot].thinks:
+            return _here(seat.bot, seed)
         return _process(seat.bot, seed)
 
     def _at(self, address: str, *, by_admin: bool) -> Opener:
@@ -120,6 +122,17 @@ class Seating:
 def limit(seat: Seat, bot: RegisteredBot) -> None:
     """Hold a seat to the limits that its bot was registered with."""
     seat.limit(max_tables=bot.max_tables, max_decisions=bot.max_decisions)
+
+
+def _here(name: str, seed: bytes) -> Opener:
+    async def open_(seat: Seat, rules: RuleSet, time_control: TimeControl) -> Transport:
+        try:
+            bot = create(name, seed)
+        except MissingExtra as problem:
+            raise NotReady(Fault.NOT_READY, str(problem)) from None
+        return await local(bot)(seat, rules, time_control)
+
+    return open_
 
 
 def _process(name: str, seed: bytes) -> Opener:
