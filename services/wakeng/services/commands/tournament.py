@@ -12,6 +12,7 @@ from wakeng.sdk.options import SEED
 from wakeng.services.commands.arena_client import ArenaOptions, arena_options
 from wakeng.services.commands.bot_tls import BotTlsFactory, bot_tls_options
 from wakeng.services.commands.common import DB_OPTION, Command, Refused, database, guarded, run_loop
+from wakeng.services.commands.nats import NatsFactory, nats_options
 from wakeng.services.spec import SpecError
 
 if TYPE_CHECKING:
@@ -50,6 +51,9 @@ def _playing(act: Command) -> Command:
     @DB_OPTION
     @click.option("--in-process", is_flag=True, help="Seat built-in bots in this process: for trusted bots.")
     @click.option("--journal", type=_OUT, help="Where every decision is logged.")
+    @nats_options(
+        required=False, meaning="Have workers play it (wakeng worker), which NATS at URL queues its blocks for."
+    )
     @bot_tls_options
     @_JSON
     def command(
@@ -58,19 +62,25 @@ def _playing(act: Command) -> Command:
         db: str | None,
         in_process: bool,
         journal: Path | None,
+        nats: NatsFactory | None,
         bots_tls: BotTlsFactory | None,
         as_json: bool,
         **others: Any,
     ) -> Any:
-        if arena is not None and (db or journal or in_process or bots_tls):
-            own = "--db, --journal, --in-process, --bots-ca, --bots-cert, --bots-key and --insecure-bots"
+        if arena is not None and (db or journal or in_process or bots_tls or nats):
+            own = "--db, --journal, --in-process, --nats, --bots-ca, --bots-cert, --bots-key and --insecure-bots"
             raise click.UsageError(f"{own} are the arena's own affair with --arena")
+        if nats is not None and (in_process or bots_tls):
+            own = "--in-process, --bots-ca, --bots-cert, --bots-key and --insecure-bots"
+            raise click.UsageError(f"{own} are the workers' own affair with --nats")
 
         def local() -> "Local":
             from wakeng.services.commands.tournament_play import Local
 
             where = database(db)
-            return Local(db=where, journal=journal, in_process=in_process, bots_tls=bots_tls, as_json=as_json)
+            return Local(
+                db=where, journal=journal, in_process=in_process, bots_tls=bots_tls, as_json=as_json, nats=nats
+            )
 
         return act(arena=arena, local=local, as_json=as_json, **others)
 

@@ -4,17 +4,20 @@ import asyncio
 import secrets
 import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
+from wakeng.services.arena import Arena
 from wakeng.services.commands.bot_tls import BotTlsFactory
 from wakeng.services.commands.common import Refused, journal_file
 from wakeng.services.commands.interrupts import INTERRUPTED, finishing
 from wakeng.services.commands.local_arena import local_arena
+from wakeng.services.commands.nats import NatsFactory
 from wakeng.services.commands.tournament_board import Board
 from wakeng.services.commands.tournament_tell import details, print_json, tell_standings
 from wakeng.services.errors import UnknownMatch
@@ -27,6 +30,7 @@ from wakeng.services.tournament.messages import tournament_message
 from wakeng.services.tournament.run import Stored, TournamentRun, create, get, standings_now
 from wakeng.services.tournament.spec import TournamentSpec
 from wakeng.services.tournament.statistics import Standings
+from wakeng.services.workers.coordinator import Workers
 
 _REFRESH_S: Final = 0.2
 
@@ -40,6 +44,8 @@ class Local:
     in_process: bool
     bots_tls: BotTlsFactory | None
     as_json: bool
+    nats: NatsFactory | None = None
+    """Where workers are told of it; None where this command plays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +127,11 @@ async def play(store: Store, tournament: Stored, local: Local, *, table: bool = 
     not_ready: dict[str, str] = {}
     began = time.monotonic()
     if tournament.row.state is not MatchState.FINISHED:
-        async with local_arena(store, journal_file(local.journal, tournament.id), local.bots_tls) as arena:
-            run = TournamentRun(arena, tournament, in_process=local.in_process)
+        async with (
+            local_arena(store, journal_file(local.journal, tournament.id), local.bots_tls) as arena,
+            _workers(arena, local.nats) as workers,
+        ):
+            run = TournamentRun(arena, tournament, in_process=local.in_process, elsewhere=workers)
             await _with_progress(run, table=table)
             names = [bot.name for bot in run.spec.bots]
             not_ready = {
@@ -132,6 +141,19 @@ async def play(store: Store, tournament: Stored, local: Local, *, table: bool = 
     tournament = await get(store, tournament.id)
     standings = await standings_now(store, tournament)
     return Outcome(tournament, standings, await store.count_hands(tournament.id), not_ready, seconds)
+
+
+@asynccontextmanager
+async def _workers(arena: Arena, nats: NatsFactory | None) -> AsyncIterator[Workers | None]:
+    """The workers at NATS, None where there is to be none."""
+    if nats is None:
+        yield None
+        return
+    workers = await Workers.open(nats(), store=arena.store, journal=arena.journal)
+    try:
+        yield workers
+    finally:
+        await workers.close()
 
 
 async def _with_progress(run: TournamentRun, *, table: bool) -> None:

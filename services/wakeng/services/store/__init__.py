@@ -1,5 +1,6 @@
 """The store: matches, the records of their hands, bots and tokens, in SQLite by default; the lines are the truth."""
 
+from wakeng.services.store.attempts import BlockAttempts
 from wakeng.services.store.bots import BotPage, NewBot, RegisteredBot
 from wakeng.services.store.recordfile import RecordFile
 from wakeng.services.store.rows import Added, Entry, Match, MatchKind, MatchState, Page, SeatTotals
@@ -10,6 +11,7 @@ from wakeng.services.store.writer import RecordWriter
 
 __all__ = [
     "Added",
+    "BlockAttempts",
     "BotPage",
     "Entry",
     "Match",

@@ -17,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from wakeng.services.errors import MatchExists, NoStore, UnknownMatch
 from wakeng.services.store.access import MOST_A_PAGE, Access, Found, reason
+from wakeng.services.store.attempts import AttemptRows
 from wakeng.services.store.bots import BotRows
 from wakeng.services.store.database import database_url, open_engine
 from wakeng.services.store.rows import (
@@ -59,6 +60,8 @@ class Store:
         """The registered bots."""
         self.tokens: Final = TokenRows(access)
         """The hashes of tokens."""
+        self.attempts: Final = AttemptRows(access)
+        """Blocks of tournaments that workers failed at."""
         self._engine = engine
         self._dialect = access.dialect
         self._clock = clock
@@ -262,6 +265,17 @@ class Store:
                 yield line.encode()
                 from_hand_index = hand_index + 1
             more = len(page) == _LINES_A_PAGE
+
+    async def some_records(self, match_id: str, hands: Sequence[int]) -> dict[int, bytes]:
+        """The canonical lines of some hands of a match, by index, of those that are recorded."""
+        index = hand_records.c.hand_index
+        found: dict[int, bytes] = {}
+        for first in range(0, len(hands), _LINES_A_PAGE):
+            some = hands[first : first + _LINES_A_PAGE]
+            query = select(index, hand_records.c.line).where(hand_records.c.match_id == match_id, index.in_(some))
+            async with self._read() as connection:
+                found |= {number: line.encode() for number, line in await connection.execute(query)}
+        return found
 
     async def totals(self, match_id: str) -> tuple[SeatTotals, ...]:
         """What each seat of a match has won so far, by seat; empty before the first hand."""

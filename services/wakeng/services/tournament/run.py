@@ -2,9 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
@@ -14,12 +14,8 @@ from wakeng.services.errors import UnknownMatch
 from wakeng.services.floor import Record, Watcher
 from wakeng.services.metrics import TournamentFigures
 from wakeng.services.roster import Chair
-<<<<<<< HEAD
 from wakeng.services.store import Match, MatchKind, MatchState, Store
-=======
-from wakeng.services.store import Match, MatchKind, MatchState, RecordWriter, Store
 from wakeng.services.tournament.executor import Executor, Outcomes
->>>>>>> 60b86ed (An executor plays the blocks of a tournament; the tables of this process are the first kind)
 from wakeng.services.tournament.play import TournamentRunner, progress_of
 from wakeng.services.tournament.spec import TournamentSpec
 from wakeng.services.tournament.statistics import Standings
@@ -93,8 +89,14 @@ async def standings_now(store: Store, tournament: Stored) -> Standings:
     return await asyncio.to_thread(lambda: standings_of(tournament.spec, progress_of(tournament.spec, records, voids)))
 
 
-Elsewhere = Callable[[Stored, Outcomes], Executor]
-"""Makes an executor that plays outside this process."""
+class Elsewhere(Protocol):
+    """Where tournaments are played, if not in this process."""
+
+    async def takes(self, spec: TournamentSpec) -> bool:
+        """Whether it could be played there; else it is played here."""
+
+    def executor(self, tournament: Stored, outcomes: Outcomes) -> Executor:
+        """Plays it there."""
 
 
 class TournamentRun:
@@ -158,6 +160,8 @@ class TournamentRun:
         del records  # They may be large, and the hands have what is needed of them.
         try:
             if not progress.over:
+                if self._elsewhere is not None and not await self._elsewhere.takes(self.spec):
+                    self._elsewhere = None
                 if self._elsewhere is None:
                     await self._seat_bots()
                 self.runner = TournamentRunner(progress, self._executor)
@@ -170,7 +174,7 @@ class TournamentRun:
 
     def _executor(self, outcomes: Outcomes) -> Executor:
         if self._elsewhere is not None:
-            return self._elsewhere(self._tournament, _Counted(self, outcomes))
+            return self._elsewhere.executor(self._tournament, _Counted(self, outcomes))
         return Tables(
             self.id,
             self.spec,
