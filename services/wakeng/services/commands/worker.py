@@ -159,6 +159,7 @@ async def _worker(
 
     from wakeng.services.arena import Arena
     from wakeng.services.dialling import DiallingPolicy
+    from wakeng.services.workers.ids import unique_ids
     from wakeng.services.workers.leases import SharedLeases
     from wakeng.services.workers.presence import Presence
     from wakeng.services.workers.queue import Queue
@@ -173,7 +174,7 @@ async def _worker(
     parts.push_async_callback(queue.close)
     leases = await SharedLeases.open(queue, name)
     bots_tls = options.bots_tls() if options.bots_tls is not None else None
-    arena = Arena(store=store, journal=log, metrics=metrics, tls=bots_tls, ids=await leases.ids())
+    arena = Arena(store=store, journal=log, metrics=metrics, tls=bots_tls, ids=await unique_ids(queue))
     parts.callback(arena.close)
     own = arena.seating
     arena.seating = replace(own, policy=DiallingPolicy.parse(options.networks))

@@ -15,12 +15,11 @@ Hands that are in play then may for their remaining time run beside those of the
 
 import asyncio
 import random
-import time
 from collections.abc import Callable
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
-from wakeng.services.seat import Ids, Seat
+from wakeng.services.seat import Seat
 from wakeng.services.workers.presence import GONE_AFTER_S, bucket
 from wakeng.services.workers.queue import Queue
 from wakeng.services.workers.shares import Share, read, renewed, scarce, write
@@ -31,10 +30,6 @@ if TYPE_CHECKING:
     from nats.js.kv import KeyValue
 
 FENCE_AFTER_S: Final = 0.8 * GONE_AFTER_S
-
-
-_LAST_START: Final = "last_start"
-"""The key of the second that the last process took for its own, under which its decision ids are."""
 
 
 class SharedLeases:
@@ -59,23 +54,6 @@ class SharedLeases:
         # Whoever changes a key publishes on its subject, so that is how to hear of it; to miss one costs a beat.
         leases._subscription = await queue.client.subscribe(f"$KV.{name}.*", cb=leases._changed)
         return leases
-
-    async def ids(self) -> Ids:
-        """Decision ids that no other worker gives out, in whatever moment it was started."""
-        from nats.js.errors import KeyNotFoundError, KeyWrongLastSequenceError
-
-        while True:
-            try:
-                entry = await self._keys.get(_LAST_START)
-                last, revision = int(entry.value or b"0"), entry.revision or 0
-            except KeyNotFoundError:
-                last, revision = 0, 0
-            second = max(int(time.time()), last + 1)
-            try:
-                await self._keys.update(_LAST_START, str(second).encode(), last=revision)
-            except KeyWrongLastSequenceError:
-                continue
-            return Ids(second)
 
     def share(self, key: str, seat: Seat, need: Callable[[], int]) -> None:
         """Hold a seat to this worker's share from now on; `need` says how many hands could be played with it."""

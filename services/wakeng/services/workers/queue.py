@@ -267,43 +267,52 @@ class Pull:
         self._client = client
         self._subject = subject
         self._accept = accept
-        self._inbox = client.new_inbox()
-        self._asked: dict[str, list[float]] = {}
-        """By request: how many messages are still to come, and when that is given up."""
-        self._number = 0
-        self._subscription: Subscription | None = None
-
-    async def open(self) -> None:
-        """Before anything is asked for."""
-        self._subscription = await self._client.subscribe(f"{self._inbox}.*", cb=self._read)
+        self._asked: set[_Request] = set()
 
     async def ask(self, room: int) -> None:
         """There is room for so many, those that were asked for already among them."""
         now = asyncio.get_running_loop().time()
-        self._asked = {number: left for number, left in self._asked.items() if left[1] > now}
-        more = room - int(sum(left[0] for left in self._asked.values()))
-        if more <= 0 or not self._client.is_connected:
-            return
-        self._number += 1
-        number = str(self._number)
-        self._asked[number] = [more, now + self.EXPIRES_S + 1]
-        request = {"batch": more, "expires": int(self.EXPIRES_S * 1e9)}
-        await self._client.publish(self._subject, orjson.dumps(request), reply=f"{self._inbox}.{number}")
+        for request in [request for request in self._asked if request.until < now]:
+            await self._end(request)
+        more = room - sum(request.left for request in self._asked)
+        if more > 0 and self._client.is_connected:
+            await self._ask(_Request(more, now + self.EXPIRES_S + 1))
 
     async def close(self) -> None:
         """No more comes."""
-        if self._subscription is not None and not self._client.is_closed:
-            await self._subscription.unsubscribe()
+        for request in list(self._asked):
+            await self._end(request)
 
-    async def _read(self, message: "Msg") -> None:
-        number = message.subject.rpartition(".")[2]
-        left = self._asked.get(number)
-        if not message.data and message.headers and "Status" in message.headers:
-            if not message.headers["Status"].startswith("100"):
-                self._asked.pop(number, None)
-            return
-        if left is not None:
-            left[0] -= 1
-            if left[0] <= 0:
-                del self._asked[number]
-        await self._accept(message)
+    async def _ask(self, request: "_Request") -> None:
+        async def read(message: "Msg") -> None:
+            await self._read(request, message)
+
+        # Each has an address of its own: nothing else in what comes says which request it answers.
+        inbox = self._client.new_inbox()
+        self._asked.add(request)
+        request.subscription = await self._client.subscribe(inbox, cb=read)
+        told = {"batch": request.left, "expires": int(self.EXPIRES_S * 1e9)}
+        await self._client.publish(self._subject, orjson.dumps(told), reply=inbox)
+
+    async def _read(self, request: "_Request", message: "Msg") -> None:
+        status = (message.headers or {}).get("Status")
+        if status is None:
+            request.left -= 1
+            await self._accept(message)
+        if request.left <= 0 or status not in (None, "100"):
+            await self._end(request)
+
+    async def _end(self, request: "_Request") -> None:
+        self._asked.discard(request)
+        subscription, request.subscription = request.subscription, None
+        if subscription is not None and not self._client.is_closed:
+            await subscription.unsubscribe()
+
+
+@dataclass(eq=False, slots=True)
+class _Request:
+    left: int
+    """Messages still to come."""
+    until: float
+    """When that is given up."""
+    subscription: "Subscription | None" = None
