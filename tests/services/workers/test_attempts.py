@@ -1,38 +1,48 @@
-"""When a block is given up: attempts that failed or fell silent count, those that were given back do not."""
+"""When a block is given up: what fails by itself counts, what was in the same boat does not."""
+
+import pytest
 
 from wakeng.services.store import BlockAttempts
-from wakeng.services.workers.attempts import failed, given_back, judged, lost
+from wakeng.services.workers.attempts import failed, given_back, judged, passed, suspect, tried
 
 FRESH = BlockAttempts(match_id="t", block=7)
 
 
-def test_the_first_delivery_is_never_the_last() -> None:
-    assert judged(FRESH, 1, most=1) is None
+@pytest.mark.parametrize(("deliveries", "is_suspect"), [(1, False), (2, False), (3, True), (9, True)])
+def test_a_block_that_came_to_nothing_twice_is_suspect(deliveries: int, is_suspect: bool) -> None:  # noqa: FBT001
+    assert suspect(FRESH, deliveries) is is_suspect
 
 
-def test_a_delivery_of_which_nothing_was_heard_is_an_attempt() -> None:
-    assert lost(FRESH, 3) == 2
-    assert judged(FRESH, 3, most=3) is None
-    verdict = judged(FRESH, 4, most=3)
-    assert verdict is not None
-    assert verdict.dead
-    assert verdict.reason == "3 workers fell silent while playing it"
+def test_but_deliveries_alone_never_give_it_up() -> None:
+    assert judged(FRESH, most=1) is None
 
 
-def test_the_last_failure_is_the_reason() -> None:
-    known = failed(failed(FRESH, "KeyError: 'a'"), "KeyError: 'b'")
-    verdict = judged(known, 4, most=3)
-    assert verdict is not None
-    assert verdict.reason == "1 worker fell silent while playing it; 2 attempts failed, the last by KeyError: 'b'"
-
-
-def test_workers_that_end_in_order_are_no_attempts() -> None:
+def test_workers_that_end_in_order_make_nothing_suspect() -> None:
     known = FRESH
     for _ in range(10):
         known = given_back(known)
-    assert judged(known, 11, most=1) is None
-    assert judged(known, 12, most=1) is not None
+    assert not suspect(known, 12)
+    assert suspect(known, 13)
 
 
-def test_a_message_that_was_published_anew_is_counted_anew() -> None:
-    assert lost(failed(FRESH, "x"), 1) == 0
+def test_an_attempt_that_begins_has_failed_until_it_is_heard_of() -> None:
+    known = tried(tried(FRESH))
+    verdict = judged(known, most=2)
+    assert verdict is not None
+    assert verdict.dead
+    assert verdict.reason == "2 attempts failed, the last because its worker fell silent"
+    assert judged(passed(known), most=2) is None
+
+
+def test_who_has_failed_once_is_suspect_for_good() -> None:
+    known = failed(FRESH, "KeyError: 'a'", noted=False)
+    assert suspect(known, 1)
+    assert suspect(passed(tried(known)), 1)
+
+
+def test_an_attempt_that_was_noted_counts_once() -> None:
+    known = failed(tried(FRESH), "KeyError: 'b'", noted=True)
+    assert known.failures == 1
+    verdict = judged(known, most=1)
+    assert verdict is not None
+    assert verdict.reason == "1 attempt failed, the last because KeyError: 'b'"

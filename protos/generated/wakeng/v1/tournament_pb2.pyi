@@ -215,7 +215,7 @@ class FailedBlock(_message.Message):
     block: _builtins.int
     """Its number in the schedule, from 0."""
     failures: _builtins.int
-    """Attempts that failed, from 0; those whose worker fell silent are not among them."""
+    """Attempts that failed by themselves, from 0: by an error, or by the worker falling silent."""
     given_up: _builtins.bool
     """Whether it was given up."""
     reason: _builtins.str

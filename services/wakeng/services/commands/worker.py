@@ -32,9 +32,9 @@ _OUT: Final = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--attempts",
     type=click.IntRange(1, 1000),
-    default=5,
+    default=3,
     show_default=True,
-    help="After so many that failed, or whose worker fell silent, a block is struck off.",
+    help="After so many that failed by themselves, by an error or the worker's death, a block is struck off.",
 )
 @click.option(
     "--redeliver-after",

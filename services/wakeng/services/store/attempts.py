@@ -20,7 +20,7 @@ class BlockAttempts:
     match_id: str
     block: int
     failures: int = 0
-    """Attempts that failed."""
+    """Attempts that failed by themselves."""
     given_back: int = 0
     """Times a worker gave it back unplayed or half played, for no fault of the block's."""
     dead: bool = False

@@ -20,12 +20,13 @@ from typing import TYPE_CHECKING, Final
 from wakeng.services.arena import Arena
 from wakeng.services.errors import UnknownMatch
 from wakeng.services.seating import Seating
-from wakeng.services.store import BlockAttempts, MatchState, RecordWriter
+from wakeng.services.store import MatchState, RecordWriter
 from wakeng.services.tournament.docket import Work
 from wakeng.services.tournament.run import Stored, get
 from wakeng.services.version import ARENA_VERSION
-from wakeng.services.workers.attempts import MOST_ATTEMPTS, failed, given_back, judged
+from wakeng.services.workers.attempts import MOST_ATTEMPTS, suspect
 from wakeng.services.workers.leases import SharedLeases
+from wakeng.services.workers.notes import AttemptNotes, Key
 from wakeng.services.workers.patience import patiently
 from wakeng.services.workers.presence import GONE_AFTER_S, Presence, WorkerNote
 from wakeng.services.workers.queue import BlockMessage, Queue
@@ -40,9 +41,6 @@ _LINGER_S: Final = 0.05
 _LOOK_S: Final = 1.0
 _AGAIN_S: Final = 2.0
 """Before a block that failed is tried again, so that a passing trouble may pass."""
-
-Key = tuple[str, int]
-"""Tournament and block."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +82,16 @@ class Worker:
         self._held: dict[Key, Msg] = {}
         """Messages of blocks that are played here, or recorded and not acknowledged yet."""
         self._over: list[Key] = []
+        self._attempts = AttemptNotes(arena, most=plan.most_attempts)
+        self._alone = asyncio.Lock()
+        """Held while a suspect is in play (attempts.py)."""
+        self._tried: dict[Key, asyncio.Event] = {}
+        """The suspect that is in play, or over and not acknowledged; set when it is, or was given back."""
         self._commit_due = asyncio.Event()
         self._room = asyncio.Event()
         self._draining = False
+        self._noted = False
+        """Whether the others were lately told that blocks are held here."""
         arena.metrics.worker_blocks_held.set_function(lambda: len(self._held))
 
     async def run(self, stop: asyncio.Event, *, grace: float) -> None:
@@ -148,24 +153,36 @@ class Worker:
 
     async def _begin(self, key: Key, told: BlockMessage, deliveries: int) -> None:
         try:
-            if deliveries > 1 and await self._gave_up(key, deliveries):
-                return
-            session = await self._session(key[0])
-            if session is None:
+            known = await self._attempts.get(key) if deliveries > 1 else None
+            if known is not None and await self._attempts.gave_up(known):
                 await self._answer(key, "ack")
-                return
-            work = told.work(session.spec)
-            if deliveries > 1:
-                work = await self._recorded(session, work)
-            if session.stopping:
-                await self._answer(key, "nak", delay=_AGAIN_S)
-                return
-            session.begin(work)
-            self._leases.touch()
+                await self._tell_done(key[0], [key[1]])
+            elif known is not None and suspect(known, deliveries):
+                async with self._alone:
+                    await self._attempts.begin(known)
+                    answered = self._tried[key] = asyncio.Event()
+                    await self._play(key, told, deliveries)
+                    await answered.wait()
+            else:
+                await self._play(key, told, deliveries)
         except asyncio.CancelledError:
             raise
         except Exception as problem:
-            await self._fail(key, f"{type(problem).__name__}: {problem}")
+            await self._fail(key, f"{type(problem).__name__}: {problem}", own=True)
+
+    async def _play(self, key: Key, told: BlockMessage, deliveries: int) -> None:
+        session = await self._session(key[0])
+        if session is None:
+            await self._answer(key, "ack")
+            return
+        work = told.work(session.spec)
+        if deliveries > 1:
+            work = await self._recorded(session, work)
+        if session.stopping:
+            await self._answer(key, "nak", delay=_AGAIN_S)
+            return
+        session.begin(work)
+        self._leases.touch()
 
     async def _recorded(self, session: Session, work: Work) -> Work:
         """What is left of a block that another worker may have begun."""
@@ -229,7 +246,7 @@ class Worker:
         for block in list(session.held):
             session.drop(block)
             if reason:
-                await self._fail((session.id, block), reason)
+                await self._fail((session.id, block), reason, own=(session.id, block) in self._tried)
             elif not self._draining:
                 await self._answer((session.id, block), "ack")  # It was stopped: nobody wants it played now.
         with suppress(Exception):  # The next beat tells it too.
@@ -260,9 +277,14 @@ class Worker:
         for key in over:
             self._arena.metrics.worker_blocks.inc()
             by_tournament.setdefault(key[0], []).append(key[1])
+            if key in self._tried:
+                await self._attempts.passed(key)
             await self._answer(key, "ack")
         for tournament_id, blocks in by_tournament.items():
             await self._tell_done(tournament_id, blocks)
+        if self._noted and not self._held:
+            with suppress(Exception):  # The next beat tells it too.
+                await self._beat()
 
     async def _tell_done(self, tournament_id: str, blocks: list[int]) -> None:
         from nats.errors import Error
@@ -276,46 +298,16 @@ class Worker:
 
         message = self._held.pop(key, None)
         self._room.set()
+        if key in self._tried:
+            self._tried.pop(key).set()
         if message is not None:
             with suppress(Error, OSError):
                 await getattr(message, word)(**how)
 
-    async def _gave_up(self, key: Key, deliveries: int) -> bool:
-        """Whether the block was tried too often; it is then struck off for all, and the reason kept."""
-        store, journal = self._arena.store, self._arena.journal
-        known = await patiently(journal, "store", lambda: store.attempts.get(*key))
-        verdict = judged(known, deliveries, most=self.plan.most_attempts)
-        if verdict is None:
-            return False
-        tournament = await patiently(journal, "store", lambda: get(store, key[0]))
-        await patiently(journal, "store", lambda: self._strike_off(tournament, verdict))
-        journal.event("block_given_up", match_id=key[0], block=key[1], reason=verdict.reason)
-        self._arena.metrics.blocks_given_up.inc()
-        await self._answer(key, "term")
-        await self._tell_done(key[0], [key[1]])
-        return True
-
-    async def _strike_off(self, tournament: Stored, verdict: BlockAttempts) -> None:
-        size, store = tournament.spec.hands_per_block, self._arena.store
-        numbers = range(verdict.block * size, (verdict.block + 1) * size)
-        recorded = await store.some_records(tournament.id, numbers)
-        missing = next((number for number in numbers if number not in recorded), None)
-        if missing is None:
-            return  # It was complete all along.
-        await store.attempts.put(verdict)
-        await store.add_void(tournament.id, missing, voids=tournament.spec.options.strike_off_after)
-
-    async def _fail(self, key: Key, reason: str) -> None:
-        """An attempt has failed; the block is tried again a little later, here or elsewhere."""
-        store, journal = self._arena.store, self._arena.journal
-        journal.event("block_failed", match_id=key[0], block=key[1], reason=reason)
-        self._arena.metrics.block_failures.inc()
-
-        async def note() -> None:
-            await store.attempts.put(failed(await store.attempts.get(*key), reason))
-
+    async def _fail(self, key: Key, reason: str, *, own: bool) -> None:
+        """An attempt has failed, or what it was in did; the block is tried again a little later, here or elsewhere."""
         try:
-            await patiently(journal, "store", note)
+            await self._attempts.failed(key, reason, own=own, noted=key in self._tried)
         except UnknownMatch:
             await self._answer(key, "term")  # Nobody could ever play it.
             return
@@ -363,6 +355,7 @@ class Worker:
             draining=self._draining,
         )
         await self._presence.tell(note)
+        self._noted = bool(held)
         self._leases.beat(await self._presence.live())
 
     def _close_idle(self) -> None:
@@ -390,11 +383,10 @@ class Worker:
 
     async def _give_back(self) -> None:
         """The rest is another's, at once."""
-        store = self._arena.store
         for key in list(self._held):
-            await self._answer(key, "nak")
             with suppress(Exception):  # A count that is missed makes nothing wrong but a count.
-                await store.attempts.put(given_back(await store.attempts.get(*key)))
+                await self._attempts.given_back(key, noted=key in self._tried)
+            await self._answer(key, "nak")
 
     async def _close(self) -> None:
         from nats.errors import Error
