@@ -39,7 +39,7 @@ class Crew:
     @property
     def env(self) -> Mapping[str, str]:
         """Keeps journals in the folder."""
-        return {**os.environ, "WAKENG_DATA": str(self.folder), "WAKENG_NATS": self.nats}
+        return {**os.environ, "WAKENG_DATA": str(self.folder), "WAKENG_NATS_URL": self.nats}
 
     def worker(self, name: str, *options: str, in_process: bool = True) -> subprocess.Popen[str]:
         """A worker that is ready."""

@@ -17,7 +17,6 @@ from wakeng.services.commands.bot_tls import BotTlsFactory
 from wakeng.services.commands.common import Refused, journal_file
 from wakeng.services.commands.interrupts import INTERRUPTED, finishing
 from wakeng.services.commands.local_arena import local_arena
-from wakeng.services.commands.nats import NatsFactory
 from wakeng.services.commands.tournament_board import Board
 from wakeng.services.commands.tournament_tell import details, print_json, tell_failed, tell_standings
 from wakeng.services.errors import UnknownMatch
@@ -30,6 +29,7 @@ from wakeng.services.tournament.messages import tournament_message
 from wakeng.services.tournament.run import Stored, TournamentRun, create, get, standings_now
 from wakeng.services.tournament.spec import TournamentSpec
 from wakeng.services.tournament.statistics import Standings
+from wakeng.services.workers.connection import NatsOptions
 from wakeng.services.workers.coordinator import Workers
 from wakeng.v1 import tournament_pb2
 
@@ -45,7 +45,7 @@ class Local:
     in_process: bool
     bots_tls: BotTlsFactory | None
     as_json: bool
-    nats: NatsFactory | None = None
+    nats: NatsOptions | None = None
     """Where workers are told of it; None where this command plays."""
 
 
@@ -157,12 +157,12 @@ async def play(store: Store, tournament: Stored, local: Local, *, table: bool = 
 
 
 @asynccontextmanager
-async def _workers(arena: Arena, nats: NatsFactory | None) -> AsyncIterator[Workers | None]:
+async def _workers(arena: Arena, nats: NatsOptions | None) -> AsyncIterator[Workers | None]:
     """The workers at NATS, None where there is to be none."""
     if nats is None:
         yield None
         return
-    workers = await Workers.open(nats(), store=arena.store, journal=arena.journal)
+    workers = await Workers.open(nats, store=arena.store, journal=arena.journal)
     try:
         yield workers
     finally:

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from wakeng.services.store.access import Access
 from wakeng.services.store.tables import block_attempts
@@ -40,22 +41,21 @@ class AttemptRows:
     async def get(self, match_id: str, block: int) -> BlockAttempts:
         """Those of one block."""
         rows = block_attempts
-        query = select(rows).where(rows.c.match_id == match_id, rows.c.block == block)
-        async with self._access.read() as connection:
-            row = (await connection.execute(query)).mappings().first()
-        return BlockAttempts(match_id=match_id, block=block) if row is None else BlockAttempts(**row)
+        found = await self._access.rows(select(rows).where(rows.c.match_id == match_id, rows.c.block == block))
+        return BlockAttempts(**found[0]._mapping) if found else BlockAttempts(match_id=match_id, block=block)
 
     async def put(self, attempts: BlockAttempts) -> None:
         """Keep them, in place of what was known."""
         row = asdict(attempts) | {"reason": attempts.reason[:MOST_REASON], "updated_us": self._access.clock()}
-        async with self._access.write() as connection:
+
+        async def work(connection: AsyncConnection) -> None:
             await connection.execute(insert_or_replace(self._access.dialect, block_attempts), row)
+
+        await self._access.write(work)
 
     async def list(self, match_id: str) -> list[BlockAttempts]:
         """Of all blocks of a tournament that failed or were given up, in schedule order."""
         rows = block_attempts
-        query = (
-            select(rows).where(rows.c.match_id == match_id, (rows.c.failures > 0) | rows.c.dead).order_by(rows.c.block)
-        )
-        async with self._access.read() as connection:
-            return [BlockAttempts(**row) for row in (await connection.execute(query)).mappings()]
+        failed = (rows.c.failures > 0) | rows.c.dead
+        query = select(rows).where(rows.c.match_id == match_id, failed).order_by(rows.c.block)
+        return [BlockAttempts(**row._mapping) for row in await self._access.rows(query)]

@@ -273,8 +273,7 @@ class Store:
         for first in range(0, len(hands), _LINES_A_PAGE):
             some = hands[first : first + _LINES_A_PAGE]
             query = select(index, hand_records.c.line).where(hand_records.c.match_id == match_id, index.in_(some))
-            async with self._read() as connection:
-                found |= {number: line.encode() for number, line in await connection.execute(query)}
+            found |= {number: line.encode() for number, line in await self._access.rows(query)}
         return found
 
     async def totals(self, match_id: str) -> tuple[SeatTotals, ...]:

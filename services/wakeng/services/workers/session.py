@@ -101,6 +101,7 @@ class Session:
             watchers=[
                 JournalWatcher(self.journal),
                 MetricsWatcher(self._arena.metrics, self.spec.rules, [bot.name for bot in self.spec.bots]),
+                *self._arena.watchers,
             ],
         )
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 from wakeng.services.arena import Arena
 from wakeng.services.errors import UnknownMatch
 from wakeng.services.seating import Seating
-from wakeng.services.store import MatchState, RecordWriter
+from wakeng.services.store import MatchState
 from wakeng.services.tournament.docket import Work
 from wakeng.services.tournament.run import Stored, get
 from wakeng.services.version import ARENA_VERSION
@@ -75,7 +75,7 @@ class Worker:
         self._presence = presence
         self._leases = leases
         self._own_seating = own_seating or arena.seating
-        self._writer = RecordWriter(arena.store)
+        self._writer = arena.writer()
         self._sessions: dict[str, Session] = {}
         self._opening: dict[str, asyncio.Lock] = {}
         self._runs: set[asyncio.Task[None]] = set()
@@ -126,10 +126,14 @@ class Worker:
         while True:
             self._room.clear()
             with suppress(Error, OSError):
-                await ask(self.plan.tables - len(self._held))
+                await ask(self.plan.tables - len(self._held) + self._kept_waiting())
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LOOK_S):
                     await self._room.wait()
+
+    def _kept_waiting(self) -> int:
+        """Blocks that wait for slow bots, in whose place others may be played."""
+        return sum(session.player.kept_waiting() for session in self._sessions.values() if session.player is not None)
 
     async def _accept(self, message: "Msg") -> None:
         """A block has come; whatever goes wrong with it, the worker goes on."""
@@ -405,4 +409,5 @@ class Worker:
         with suppress(TimeoutError):
             async with asyncio.timeout(5):
                 await patiently(self._arena.journal, "store", self._writer.close)
+        self._arena.done_with(self._writer)
         self._arena.journal.flush()
