@@ -15,6 +15,7 @@ from tests.arena.crews import Crew, crew, terminated, until
 from tests.arena.process import serve, wakeng
 from tests.arena.queueing import NatsServer, nats_server
 from tests.arena.tournaments import CALM, FIELD, Place, Standings, spec
+from wakeng.sdk import Bot, Decision, start
 from wakeng.services.store import Store
 
 BLOCKS = 120
@@ -212,6 +213,51 @@ def here_python() -> str:
     return sys.executable
 
 
+# A bot that all of them reach ----------------------------------------------------------------------------------------
+
+
+class Narrow(Bot):
+    """Takes few hands at once, and keeps in which order it was asked about which."""
+
+    name = "narrow"
+    max_tables = 2
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[int, int]] = []
+
+    async def choose(self, decision: Decision) -> str:
+        # Ids begin with what is the worker's own: a hand that is played twice is two hands for the bot.
+        self.asked.append((decision.message.hand_index, decision.message.decision_id >> 35))
+        return decision.legal[0]
+
+    def most_at_once(self) -> int:
+        """Hands between their first and their last question."""
+        last = {hand: i for i, hand in enumerate(self.asked)}
+        in_play, most = set[tuple[int, int]](), 0
+        for i, hand in enumerate(self.asked):
+            in_play.add(hand)
+            most = max(most, len(in_play))
+            if last[hand] == i:
+                in_play.remove(hand)
+        return most
+
+
+async def test_a_bot_has_no_more_hands_in_play_with_all_workers_than_it_takes(here: Crew) -> None:
+    bot = Narrow()
+    async with await start(bot) as served:
+        text = spec(
+            *FIELD[:2], f'{{ name = "narrow", address = "{served.address}" }}', lines=(CALM,), blocks=60, tables=16
+        )
+        for name in ("one", "two", "three"):
+            await asyncio.to_thread(here.worker, name)
+        played = await asyncio.to_thread(lambda: here.result(here.run(text)))
+    assert played["complete"]
+    assert bot.most_at_once() == 2
+    assert len({hand for hand, _ in bot.asked}) == 180
+    for name in ("one", "two", "three"):
+        assert (here.folder / "journal" / f"worker-{name}.jsonl").read_bytes().count(b'"decision"') > 100
+
+
 # Through the arena ---------------------------------------------------------------------------------------------------
 
 
@@ -235,7 +281,7 @@ def test_an_arena_has_its_tournaments_played_by_workers(here: Crew, nats: NatsSe
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--nats", "localhost"), "a URL of NATS looks like nats://HOST:4222"),
+        (("--nats", "http://localhost"), "a URL of NATS looks like nats://HOST:4222"),
         (("--nats", "nats://h", "--in-process"), "are the workers' own affair"),
         (("--nats", "nats://h", "--arena", "127.0.0.1:1"), "are the arena's own affair"),
     ],

@@ -93,14 +93,15 @@ async def _worker(
     )
     parts.callback(arena.close)
     trace(settings, parts, arena)
+    presence = await Presence.open(queue)
     own = arena.seating
     arena.seating = replace(own, policy=DiallingPolicy.parse(settings.access.allow_net))
     return Worker(
         arena,
         Plan(name=name, tables=told.tables, in_process=told.in_process, most_attempts=told.attempts),
         queue=queue,
-        presence=await Presence.open(queue),
-        leases=await SharedLeases.open(queue, name),
+        presence=presence,
+        leases=await SharedLeases.open(queue, name, look=presence.live),
         own_seating=own,
     )
 

@@ -15,7 +15,8 @@ Hands that are in play then may for their remaining time run beside those of the
 
 import asyncio
 import random
-from collections.abc import Callable
+import time
+from collections.abc import Awaitable, Callable, Iterable
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
@@ -32,10 +33,22 @@ if TYPE_CHECKING:
 FENCE_AFTER_S: Final = 0.8 * GONE_AFTER_S
 
 
+Look = Callable[[], Awaitable[set[str]]]
+
+
 class SharedLeases:
     """One worker's part in the leases of the bots that it shares with others."""
 
-    def __init__(self, queue: Queue, keys: "KeyValue", name: str, worker: str) -> None:
+    def __init__(
+        self,
+        queue: Queue,
+        keys: "KeyValue",
+        name: str,
+        worker: str,
+        *,
+        look: Look,
+        clock: Callable[[], float],
+    ) -> None:
         """For `open`."""
         self.worker = worker
         self.live: set[str] = {worker}
@@ -44,13 +57,17 @@ class SharedLeases:
         self._name = name
         self._shared: dict[str, _SharedSeat] = {}
         self._subscription: Subscription | None = None
-        self._confirmed = asyncio.get_running_loop().time()
+        self._look = look
+        self._clock = clock
+        self._confirmed = clock()
 
     @classmethod
-    async def open(cls, queue: Queue, worker: str) -> "SharedLeases":
-        """With the bucket made if there is none."""
+    async def open(
+        cls, queue: Queue, worker: str, *, look: Look, clock: Callable[[], float] = time.monotonic
+    ) -> "SharedLeases":
+        """With the bucket made if there is none; `look` says which workers there are at the moment."""
         name = f"{queue.options.name}_leases"
-        leases = cls(queue, await bucket(queue, name), name, worker)
+        leases = cls(queue, await bucket(queue, name), name, worker, look=look, clock=clock)
         # Whoever changes a key publishes on its subject, so that is how to hear of it; to miss one costs a beat.
         leases._subscription = await queue.client.subscribe(f"$KV.{name}.*", cb=leases._changed)
         return leases
@@ -80,21 +97,29 @@ class SharedLeases:
 
     def beat(self, live: set[str]) -> None:
         """The server knows that this worker lives, and which others do."""
-        self._confirmed = asyncio.get_running_loop().time()
+        self._confirmed = self._clock()
         self.live = live | {self.worker}
         for shared in self._shared.values():
             shared.touch()
 
     def fence(self) -> None:
         """To be called now and then: begin nothing while others may think this worker gone."""
-        if asyncio.get_running_loop().time() - self._confirmed > FENCE_AFTER_S:
+        if self.fenced:
             for shared in self._shared.values():
                 shared.suspend()
+
+    async def gone(self, workers: Iterable[str]) -> None:
+        """See which of these are gone: who is not known may have come since this worker last looked.
+
+        A worker is present before it holds anything, so whoever holds something now and is not there now is gone.
+        """
+        if not self.live.issuperset(workers):
+            self.live = await self._look() | {self.worker}
 
     @property
     def fenced(self) -> bool:
         """Whether others may think this worker gone."""
-        return asyncio.get_running_loop().time() - self._confirmed > FENCE_AFTER_S
+        return self._clock() - self._confirmed > FENCE_AFTER_S
 
     async def close(self) -> None:
         """Give everything back."""
@@ -183,6 +208,7 @@ class _SharedSeat:
         tries = 0
         while True:
             shares, revision = await self._get()
+            await self._leases.gone(shares)
             new = self._renewed(shares)
             if new == shares:
                 break
