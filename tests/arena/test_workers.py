@@ -18,7 +18,7 @@ from tests.arena.tournaments import CALM, FIELD, Place, Standings, spec
 from wakeng.sdk import Bot, Decision, start
 from wakeng.services.store import Store
 
-BLOCKS = 120
+BLOCKS = 60
 TEXT = spec(*FIELD, lines=(CALM,), blocks=BLOCKS)
 
 
@@ -176,10 +176,10 @@ main()
 @pytest.mark.parametrize(
     ("ill", "reason"),
     [
-        ("raise RuntimeError('spoilt')", "2 attempts failed, the last because RuntimeError: spoilt"),
+        ("raise RuntimeError('spoilt')", "1 attempt failed, the last because RuntimeError: spoilt"),
         (
             "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
-            "2 attempts failed, the last because its worker fell silent",
+            "1 attempt failed, the last because its worker fell silent",
         ),
     ],
     ids=["error", "death"],
@@ -189,10 +189,10 @@ def test_a_block_that_no_worker_can_play_is_given_up_and_the_operator_is_told_wh
 ) -> None:
     monkeypatch.setattr("tests.arena.crews.WAKENG", [here_python(), "-c", POISON.format(ill=ill)])
     coordinator = here.run(TEXT)
-    workers = [here.worker("w0", "--attempts", "2")]
-    while "SIGKILL" in ill and len(workers) < 5:  # Two in the same boat with others, two by itself.
+    workers = [here.worker("w0", "--attempts", "1")]
+    while "SIGKILL" in ill and len(workers) < 4:  # Two in the same boat with others, one by itself.
         workers[-1].wait(60)
-        workers.append(here.worker(f"w{len(workers)}", "--attempts", "2"))
+        workers.append(here.worker(f"w{len(workers)}", "--attempts", "1"))
     played = here.result(coordinator)
     (failed,) = played["failed_blocks"]
     assert (failed["block"], failed["given_up"]) == (5, True)

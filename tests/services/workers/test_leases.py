@@ -35,6 +35,13 @@ class FakeSeat:
         self.leases = Leases()
         self.leases.state(limit)
         self.on_free: set[Callable[[], None]] = set()
+        self.max_decisions = 2 * limit
+        self.window = self
+        self.questions = 0
+
+    def cap(self, most: int) -> None:
+        """How many questions it may be asked at once."""
+        self.questions = most
 
 
 class Hands:
@@ -117,6 +124,7 @@ async def test_what_a_worker_held_that_is_gone_is_free(queue: Queue) -> None:
         held.leases.take()
     second.share("bot", cast(Seat, waiting), lambda: 4)
     await reaches(waiting, 4)
+    assert (held.questions, waiting.questions) == (8, 8)
     await second.close()
 
 

@@ -248,6 +248,8 @@ class _SharedSeat:
             return
         grown = held > (leases.share or 0)
         leases.share = held
+        # Questions at once are shared in proportion; a bot that takes one at a time may so get one from each.
+        self._seat.window.cap(max(1, self._seat.max_decisions * held // leases.stated))
         if grown:
             for wake in list(self._seat.on_free - {self._hand_ended}):
                 wake()
