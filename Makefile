@@ -113,5 +113,5 @@ $(SERVER_STAMP): $(PINS) | $(BIN)/python
 
 # Holds all that the server stamp promises, hence both.
 $(DEV_STAMP): $(PINS) | $(BIN)/python
-	$(PIP_INSTALL) -e '.[server,postgres,otel,dev,search]'
+	$(PIP_INSTALL) -e '.[server,postgres,nats,otel,dev,search]'
 	@touch $(SERVER_STAMP) $@

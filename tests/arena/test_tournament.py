@@ -16,7 +16,7 @@ from tests.arena.process import serve, wakeng
 from tests.arena.tournaments import CALM, FIELD, HERE, SEED, Place, Standings, rows, spec, tells_time, timeless
 from wakeng.sdk import Decision, start
 from wakeng.services.store import Store
-from wakeng.services.tournament import play as tournament_play
+from wakeng.services.tournament import tables as tournament_tables
 from wakeng.services.tournament.run import TournamentRun, create
 from wakeng.services.tournament.spec_file import parse_spec
 
@@ -299,7 +299,7 @@ async def test_a_bot_that_leaves_now_and_then_pays_for_it_by_the_rule(tmp_path: 
 
 
 def test_an_absent_bots_hands_wait_and_are_then_forfeited(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tournament_play, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(tournament_tables, "PATIENCE_S", 0.05)
     text = spec(*FIELD[:3], f'{{ name = "gone", address = "unix:{place.folder}/nobody" }}', blocks=4)
     path = place.write(text.replace("bots =", "time_control = { ready_ms = 1 }\nbots ="))
     played = place.told("run", str(path), "--id", "t", "--in-process")

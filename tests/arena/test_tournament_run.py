@@ -34,10 +34,12 @@ class Held:
     async def void(self) -> None:
         """The arena fails at the hand that is held up."""
         assert self.run.runner is not None
+        floor = self.run.runner.floor
+        assert floor is not None
         await self.holder.reached.wait()
         self.holder.reached.clear()
         seats = [chair.seat for chair in self.run.chairs]
-        self.run.runner.floor.void_waiting(seats, "a failure for the test")
+        floor.void_waiting(seats, "a failure for the test")
         self.holder.answer()  # The arena asks a bot no third time while two messages wait for their answers.
 
     def metric(self, name: str, **labels: str) -> float | None:

@@ -8,7 +8,7 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
-from wakeng.services.bench import arena, engine, store, tables
+from wakeng.services.bench import arena, engine, store, tables, workers
 from wakeng.services.bench.peers import Playout
 from wakeng.services.commands.bench import command
 
@@ -25,6 +25,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
         rounds=1, throughput=0.1, baseline=0.1, lone_table=0.1, growth=(), many_tables=40, many=0.1, tables=24
     )
     monkeypatch.setattr(arena, "QUICK", quick)
+    monkeypatch.setattr(workers, "QUICK", workers.Effort(rounds=1, blocks=10, tables=4))
 
 
 def bench(what: str, folder: Path) -> tuple[dict[str, Any], str]:
@@ -91,3 +92,11 @@ def test_fairness_tells_what_a_slow_bot_costs_the_others(tmp_path: Path) -> None
     numbers(found["fairness"], "hands_per_s", "hands_per_s_beside_slow", "fall")
     assert (found["fairness"]["hands"], found["fairness"]["slower"]) == (60, 50)
     assert "one of them 50 times slower" in text
+
+
+def test_two_workers_are_compared_with_one(tmp_path: Path) -> None:
+    found, told = bench("workers", tmp_path)
+    assert set(found) == {"workers", "machine"}
+    numbers(found["workers"], "hands_per_s", "hands_per_s_of_two", "vs_one_worker", "coordinator_cpu_us")
+    assert found["workers"]["hands"] == 30
+    assert "x one worker" in told

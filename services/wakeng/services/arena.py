@@ -35,13 +35,15 @@ class Arena:
         metrics: Metrics,
         tls: BotTls | None = None,
         loopback: Callable[[], Awaitable[bool]] = loopback_works,
+        ids: Ids | None = None,
     ) -> None:
+        """`ids` are given where several processes ask the same bots."""
         self.store = store
         self.journal = journal
         self.metrics = metrics
         self.deadlines = Deadlines(asyncio.get_running_loop(), time.monotonic)
         self.roster = Roster(
-            ids=Ids(int(time.time())), deadlines=self.deadlines, metrics=metrics, on_outage=self._outage
+            ids=ids or Ids(int(time.time())), deadlines=self.deadlines, metrics=metrics, on_outage=self._outage
         )
         self.seating = Seating(store=store, tls=tls or BotTls())
         """A server of this arena puts a policy and a gateway in its place."""

@@ -19,6 +19,8 @@ class Leases:
     def __init__(self) -> None:
         self.taken = 0
         self._stated = DEFAULT_MAX_TABLES
+        self.share: int | None = None
+        """What this process may use of the bot's word where others play with it too; None where it is alone."""
         self._comfortable = float(START)
 
     @property
@@ -29,7 +31,12 @@ class Leases:
     @property
     def free(self) -> bool:
         """Whether there is one to be had."""
-        return self.taken < self.limit
+        return self.taken < self.limit and (self.share is None or self.taken < self.share)
+
+    @property
+    def stated(self) -> int:
+        """What the bot takes by its own word, or less where it was registered with less."""
+        return self._stated
 
     def state(self, most: int) -> None:
         """The bot's own word, or less where it was registered with less."""

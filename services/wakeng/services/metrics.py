@@ -210,6 +210,20 @@ class Metrics:
         self.tables_free = Gauge(
             "wakeng_tables_free", "Hands more that matches and tournaments in play may have in play.", registry=registry
         )
+        self.blocks_given_up = Counter(
+            "wakeng_blocks_given_up",
+            "Blocks of tournaments struck off because workers failed at them too often.",
+            registry=registry,
+        )
+        self.block_failures = Counter(
+            "wakeng_block_failures", "Attempts at blocks that failed at this worker.", registry=registry
+        )
+        self.worker_blocks = Counter(
+            "wakeng_worker_blocks", "Blocks that this worker played to their end.", registry=registry
+        )
+        self.worker_blocks_held = Gauge(
+            "wakeng_worker_blocks_held", "Blocks that this worker has taken from the queue.", registry=registry
+        )
         self.matches_running = Gauge("wakeng_matches_running", "Matches being played.", registry=registry)
         self.tournaments: set[InPlay] = set()
         """Those in play."""

@@ -159,6 +159,8 @@ class Seat:
         self.wants_legal_actions = True
         self.draining_since: float | None = None
         """When the bot asked for no new hands; None if it did not."""
+        self.max_decisions = DEFAULT_MOST
+        """Questions the bot takes at once, by its own word, or less where it was registered with less."""
         self.allowance = 0.0
         """The network's share of every answer's time in seconds, not charged to the bot."""
         self.loop = asyncio.get_running_loop()
@@ -226,7 +228,8 @@ class Seat:
         self.name = Name(self.name.bot, version)
         self.wants_legal_actions = wants_legal_actions
         self.leases.state(min(max_tables, self._most_tables))
-        self.window.cap(min(max_decisions, self._most_decisions))
+        self.max_decisions = min(max_decisions, self._most_decisions)
+        self.window.cap(self.max_decisions)
 
     def limit(self, *, max_tables: int | None, max_decisions: int | None) -> None:
         """Hold the bot to less than it may say of itself; None sets no limit."""

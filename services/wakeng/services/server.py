@@ -20,6 +20,7 @@ from wakeng.services.gateway import Gateway
 from wakeng.services.matches import Matches
 from wakeng.services.ratelimit import RateLimit
 from wakeng.services.registry import BotRegistry, Checker
+from wakeng.services.tournament.run import Elsewhere
 from wakeng.services.tournaments import Tournaments
 from wakeng.v1 import (
     gateway_pb2,
@@ -76,12 +77,16 @@ class ArenaServer:
         policy: DiallingPolicy | None = None,
         limit: RateLimit | None = None,
         checker: Checker | None = None,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
-        """Without `demand_tokens` whoever shows none is an admin; without `credentials` there is no TLS."""
+        """Without `demand_tokens` whoever shows none is an admin; without `credentials` there is no TLS.
+
+        Tournaments are played `elsewhere` where it takes them.
+        """
         policy = policy or DiallingPolicy()
         guard = Guard(arena.store.tokens, demand_tokens=demand_tokens, limit=limit)
         self.matches = Matches(arena, policy)
-        self.tournaments = Tournaments(arena, policy)
+        self.tournaments = Tournaments(arena, policy, elsewhere)
         self.gateway = Gateway(arena.roster, joining_bot, arena.store.bots)
         arena.seating = replace(arena.seating, policy=policy, gateway=self.gateway)
         self.registry = BotRegistry(

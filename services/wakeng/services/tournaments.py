@@ -26,7 +26,7 @@ from wakeng.services.store import MatchKind, MatchState
 from wakeng.services.tournament.entry import check_id, read_tournament
 from wakeng.services.tournament.live import LiveStandings
 from wakeng.services.tournament.messages import FINAL, standings_message, tournament_message
-from wakeng.services.tournament.run import Stored, TournamentRun, create, get, standings_now, stored
+from wakeng.services.tournament.run import Elsewhere, Stored, TournamentRun, create, get, standings_now, stored
 from wakeng.services.tournament.spec import TournamentSpec
 from wakeng.services.tournament.statistics import Standings
 from wakeng.v1 import tournament_pb2, tournament_pb2_grpc
@@ -67,8 +67,9 @@ class _Running:
 class Tournaments(tournament_pb2_grpc.TournamentServiceServicer):
     """The service, and the tournaments in play behind it."""
 
-    def __init__(self, arena: Arena, policy: DiallingPolicy | None = None) -> None:
-        """Without a policy every address that is named is dialled."""
+    def __init__(self, arena: Arena, policy: DiallingPolicy | None = None, elsewhere: Elsewhere | None = None) -> None:
+        """Without a policy every address that is named is dialled; without `elsewhere` this process plays all."""
+        self._elsewhere = elsewhere
         self._arena = arena
         self._store = arena.store
         self._policy = policy
@@ -88,7 +89,8 @@ class Tournaments(tournament_pb2_grpc.TournamentServiceServicer):
         return len(mine)
 
     def _start(self, tournament: Stored) -> None:
-        run = TournamentRun(self._arena, tournament, by_admin=tournament.row.spec["by_admin"])
+        by_admin = tournament.row.spec["by_admin"]
+        run = TournamentRun(self._arena, tournament, by_admin=by_admin, elsewhere=self._elsewhere)
         running = self._running[tournament.id] = _Running(run)
         running.task = asyncio.create_task(self._play(running), name=f"tournament {tournament.id}")
 
@@ -306,7 +308,8 @@ class Tournaments(tournament_pb2_grpc.TournamentServiceServicer):
         running = self._running.get(tournament.id)
         prefix = running.prefix if running is not None else (await self._standings(tournament)).prefix
         recorded = await self._store.count_hands(tournament.id)
-        return tournament_message(tournament, hands_recorded=recorded, prefix=prefix)
+        attempts = await self._store.attempts.list(tournament.id)
+        return tournament_message(tournament, hands_recorded=recorded, prefix=prefix, attempts=attempts)
 
     async def _news(self, tournament_id: str, *, standings: bool) -> tournament_pb2.WatchTournamentResponse:
         tournament = await get(self._store, tournament_id)

@@ -100,7 +100,7 @@ def test_no_block_begins_more_than_the_window_beyond_the_prefix(
         assert len(set(seated)) == len(seated), "one hand of a block at a time"
         block = seated.pop(order.randrange(len(seated)))
         before = progress.prefix
-        progress.finished(block, dict.fromkeys(range(10), 0.5))
+        progress.hand_ended(block, dict.fromkeys(range(10), 0.5))
         assert block == before or progress.prefix == before, "only the oldest block moves the prefix"
 
 
@@ -114,9 +114,9 @@ def test_the_oldest_incomplete_block_goes_first() -> None:
     for block in (0, 1, 2):
         progress.started(block)
     assert turns(progress) == [(3, 0)]
-    progress.finished(1, dict.fromkeys(range(5), 0.0))
+    progress.hand_ended(1, dict.fromkeys(range(5), 0.0))
     assert turns(progress) == [(1, 1), (3, 0)]
-    progress.finished(0, dict.fromkeys(range(5), 0.0))
+    progress.hand_ended(0, dict.fromkeys(range(5), 0.0))
     assert turns(progress) == [(0, 1), (1, 1), (3, 0)]
     assert progress.prefix == 0
     oldest = progress.oldest
@@ -129,11 +129,11 @@ def test_complete_blocks_wait_for_the_oldest_before_they_count() -> None:
     for block in (2, 1):
         for turn in range(3):
             progress.started(block)
-            progress.finished(block, {bot: float(turn) for bot in range(5)})
+            progress.hand_ended(block, {bot: float(turn) for bot in range(5)})
     assert (progress.prefix, progress.results, turns(progress)) == (0, [], [(0, 0)])
     for _ in range(3):
         progress.started(0)
-        progress.finished(0, dict.fromkeys(range(5), 7.0))
+        progress.hand_ended(0, dict.fromkeys(range(5), 7.0))
     assert progress.prefix == 3
     assert [block.index for block, _ in progress.results] == [0, 1, 2]
     assert turns(progress) == [(3, 0), (4, 0), (5, 0)]
@@ -158,7 +158,7 @@ def test_a_hand_that_was_dropped_is_played_again() -> None:
 
 def test_only_a_hand_in_play_can_end() -> None:
     progress = world(spec_of(5, blocks=50, window=2))
-    for end in (lambda: progress.finished(0, {}), lambda: progress.voided(0), lambda: progress.put_back(9)):
+    for end in (lambda: progress.hand_ended(0, {}), lambda: progress.hand_voided(0), lambda: progress.put_back(9)):
         with pytest.raises(ValueError, match=r"no hand of block . is in play"):
             end()
 
@@ -174,7 +174,7 @@ def test_a_voided_hand_is_played_again_on_the_same_deal_and_the_third_time_strik
         assert (turn.block.index, turn.attempt) == (0, attempt)
         hands.append(turn.hand)
         progress.started(0)
-        assert progress.voided(0) is (attempt == 2)
+        assert progress.hand_voided(0) is (attempt == 2)
     assert hands[0] == hands[1] == hands[2]
     assert [(block.index, result) for block, result in progress.results] == [(0, None)]
     assert turns(progress) == [(1, 0), (2, 0)]
@@ -185,9 +185,9 @@ def test_voids_are_counted_hand_by_hand() -> None:
     for place in range(3):
         for _ in range(2):
             progress.started(0)
-            assert not progress.voided(0)
+            assert not progress.hand_voided(0)
         progress.started(0)
-        progress.finished(0, dict.fromkeys(range(5), float(place)))
+        progress.hand_ended(0, dict.fromkeys(range(5), float(place)))
     assert progress.prefix == 1
     assert progress.results[0][1] is not None
 
@@ -198,7 +198,7 @@ def test_voids_are_remembered_over_a_crash() -> None:
     assert turns(progress) == [(0, 1)]
     assert next(progress.ready()).attempt == 2
     progress.started(0)
-    assert progress.voided(0)
+    assert progress.hand_voided(0)
     assert [(block.index, result) for block, result in progress.results] == [(0, None), (1, None)]
 
 
@@ -240,8 +240,8 @@ def test_what_is_still_in_play_at_the_end_counts_for_nothing() -> None:
     while not progress.over:
         turn = next(progress.ready())
         progress.started(turn.block.index)
-        progress.finished(turn.block.index, {0: -50.0, 1: 50.0})
+        progress.hand_ended(turn.block.index, {0: -50.0, 1: 50.0})
     assert progress.prefix == 1
-    progress.finished(9, {0: 0.0, 1: 0.0})
+    progress.hand_ended(9, {0: 0.0, 1: 0.0})
     assert progress.prefix == 1
     assert turns(progress) == []

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from wakeng.engine import derive
 from wakeng.services.spec import SeatKind, SeatSpec
 from wakeng.services.tournament.blocks import Block, BlockHand
+from wakeng.services.tournament.docket import Docket, Turn
 from wakeng.services.tournament.pairing import Ratings
-from wakeng.services.tournament.prefix import Progress, Recorded, Turn
+from wakeng.services.tournament.prefix import Progress, Recorded
 from wakeng.services.tournament.schedule import Schedule, schedule_of
 from wakeng.services.tournament.spec import Entrant, TournamentSpec, tournament_rules
 
@@ -17,9 +18,49 @@ ZERO = bytes(32)
 
 Scores: TypeAlias = dict[int, float]
 """By bot, as numbers in the field."""
-World: TypeAlias = Progress[Scores, Scores]
 Choice: TypeAlias = Callable[[int], int]
 """Which of so many."""
+
+
+class World(Progress[Scores, Scores]):
+    """Progress, and the docket that an executor would keep of it."""
+
+    def __init__(self, spec: TournamentSpec, recorded: Recorded[Scores] | None) -> None:
+        super().__init__(
+            schedule(spec),
+            spec.dealer,
+            fold=fold,
+            window=spec.blocks_beyond_prefix,
+            strike_off_after=spec.options.strike_off_after,
+            recorded=recorded,
+        )
+        self._docket = Docket(spec.options.strike_off_after)
+        self._playing: dict[int, Turn] = {}
+
+    def ready(self) -> Iterator[Turn]:
+        for work in self.begun():
+            self._docket.add(work)
+        return iter(()) if self.over else self._docket.ready()
+
+    def started(self, block: int) -> None:
+        self._playing[block] = next(turn for turn in self.ready() if turn.block.index == block)
+        self._docket.started(block)
+
+    def put_back(self, block: int) -> None:
+        self._docket.put_back(block)
+
+    def hand_ended(self, block: int, outcome: Scores) -> None:
+        """The block's hand in play is over."""
+        self._docket.finished(block)
+        if not self.over:
+            self.finished(block, self._playing[block].hand.place, outcome)
+
+    def hand_voided(self, block: int) -> bool:
+        """The arena failed at it; whether its block is struck off."""
+        struck_off = self._docket.voided(block)
+        turn = self._playing[block]
+        assert self.voided(block, turn.hand.place, turn.attempt + 1) is struck_off
+        return struck_off
 
 
 def spec_of(bots: int, **changes: Any) -> TournamentSpec:
@@ -66,14 +107,7 @@ def schedule(spec: TournamentSpec) -> Schedule[Scores]:
 
 def world(spec: TournamentSpec, recorded: Recorded[Scores] | None = None) -> World:
     """The tournament at its beginning, or with what was recorded."""
-    return Progress(
-        schedule(spec),
-        spec.dealer,
-        fold=fold,
-        window=spec.blocks_beyond_prefix,
-        strike_off_after=spec.options.strike_off_after,
-        recorded=recorded,
-    )
+    return World(spec, recorded)
 
 
 def run(
@@ -102,8 +136,8 @@ def run(
         turn = seated.pop(choice(len(seated)))
         hand = turn.hand
         if (hand.block, hand.place) in dead:
-            progress.voided(hand.block)
+            progress.hand_voided(hand.block)
             continue
         played.setdefault(hand.block, {})[hand.place] = play(hand)
-        progress.finished(hand.block, play(hand))
+        progress.hand_ended(hand.block, play(hand))
     return played

@@ -113,6 +113,7 @@ class Tournament(_message.Message):
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     FINISH_TIME_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
+    FAILED_BLOCKS_FIELD_NUMBER: _builtins.int
     tournament_id: _builtins.str
     """The tournament's id."""
     name: _builtins.str
@@ -153,6 +154,10 @@ class Tournament(_message.Message):
     def finish_time(self) -> _timestamp_pb2.Timestamp:
         """When it reached a final state. Present only then."""
 
+    @_builtins.property
+    def failed_blocks(self) -> _containers.RepeatedCompositeFieldContainer[Global___FailedBlock]:
+        """Blocks that workers failed at, in schedule order. Empty where there are none, and in ListTournaments."""
+
     def __init__(
         self,
         *,
@@ -172,10 +177,11 @@ class Tournament(_message.Message):
         create_time: _timestamp_pb2.Timestamp | None = ...,
         finish_time: _timestamp_pb2.Timestamp | None = ...,
         reason: _builtins.str | None = ...,
+        failed_blocks: _abc.Iterable[Global___FailedBlock] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_planned_blocks", b"_planned_blocks", "_prefix", b"_prefix", "_reason", b"_reason", "_seed", b"_seed", "create_time", b"create_time", "finish_time", b"finish_time", "planned_blocks", b"planned_blocks", "prefix", b"prefix", "reason", b"reason", "rules", b"rules", "seed", b"seed"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_planned_blocks", b"_planned_blocks", "_prefix", b"_prefix", "_reason", b"_reason", "_seed", b"_seed", "bots", b"bots", "commitment", b"commitment", "create_time", b"create_time", "finish_time", b"finish_time", "format", b"format", "hands_per_block", b"hands_per_block", "hands_recorded", b"hands_recorded", "name", b"name", "planned_blocks", b"planned_blocks", "prefix", b"prefix", "reason", b"reason", "rules", b"rules", "seed", b"seed", "spec", b"spec", "state", b"state", "tournament_id", b"tournament_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_planned_blocks", b"_planned_blocks", "_prefix", b"_prefix", "_reason", b"_reason", "_seed", b"_seed", "bots", b"bots", "commitment", b"commitment", "create_time", b"create_time", "failed_blocks", b"failed_blocks", "finish_time", b"finish_time", "format", b"format", "hands_per_block", b"hands_per_block", "hands_recorded", b"hands_recorded", "name", b"name", "planned_blocks", b"planned_blocks", "prefix", b"prefix", "reason", b"reason", "rules", b"rules", "seed", b"seed", "spec", b"spec", "state", b"state", "tournament_id", b"tournament_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__planned_blocks: _TypeAlias = _typing.Literal["planned_blocks"]  # noqa: Y015
     _WhichOneofArgType__planned_blocks: _TypeAlias = _typing.Literal["_planned_blocks", b"_planned_blocks"]  # noqa: Y015
@@ -195,6 +201,40 @@ class Tournament(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__seed) -> _WhichOneofReturnType__seed | None: ...
 
 Global___Tournament: _TypeAlias = Tournament  # noqa: Y015
+
+@_typing.final
+class FailedBlock(_message.Message):
+    """A block that workers failed at. It is tried again until it is given up, which strikes it off for all."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BLOCK_FIELD_NUMBER: _builtins.int
+    FAILURES_FIELD_NUMBER: _builtins.int
+    GIVEN_UP_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    block: _builtins.int
+    """Its number in the schedule, from 0."""
+    failures: _builtins.int
+    """Attempts that failed by themselves, from 0: by an error, or by the worker falling silent."""
+    given_up: _builtins.bool
+    """Whether it was given up."""
+    reason: _builtins.str
+    """Why the last attempt failed, or why it was given up, in words of at most 500 characters."""
+    def __init__(
+        self,
+        *,
+        block: _builtins.int = ...,
+        failures: _builtins.int = ...,
+        given_up: _builtins.bool = ...,
+        reason: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["block", b"block", "failures", b"failures", "given_up", b"given_up", "reason", b"reason"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FailedBlock: _TypeAlias = FailedBlock  # noqa: Y015
 
 @_typing.final
 class Estimate(_message.Message):

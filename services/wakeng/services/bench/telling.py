@@ -53,6 +53,15 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "fall": "share lost",
         "fall_of_whole_run": "share lost, beginning and end of the run included",
     },
+    "workers": {
+        "hands": "hands a run",
+        "hands_per_s": "hands/s, one worker on one core",
+        "hands_per_s_of_two": "hands/s, two workers on two cores",
+        "vs_one_worker": "x one worker",
+        "worker_cpu_us": "processor us a hand, workers",
+        "coordinator_cpu_us": "processor us a hand, coordinator",
+        "server_cpu_us": "processor us a hand, NATS server",
+    },
 }
 """By section and member: its name for people, in the order they are told."""
 _HINTS: Final = {

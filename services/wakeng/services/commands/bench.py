@@ -29,6 +29,7 @@ def command() -> None:
     wakeng bench arena
     wakeng bench store
     wakeng bench fairness
+    wakeng bench workers
 
     A ratio is the median over the rounds of a run, and says more than the figures, which drift with the machine. Let
     nothing else run meanwhile.
@@ -100,6 +101,24 @@ def fairness(*, json_file: Path | None, quick: bool) -> None:
 
     async def work(say: Say) -> Mapping[str, Any]:
         return {"fairness": await bench_fairness(effort, say)}
+
+    _run(work, json_file)
+
+
+@command.command("workers", short_help="What a second worker brings.")
+@_options
+def workers(*, json_file: Path | None, quick: bool) -> None:
+    """Hands a second of two workers on two cores beside one on one core, in 3 minutes.
+
+    Coordinator, NATS server (nats-server must be installed) and store are real and share the cores; built-in bots sit
+    in the workers.
+    """
+    from wakeng.services.bench.workers import QUICK, Effort, bench_workers
+
+    effort = QUICK if quick else Effort()
+
+    async def work(say: Say) -> Mapping[str, Any]:
+        return {"workers": await bench_workers(effort, say)}
 
     _run(work, json_file)
 

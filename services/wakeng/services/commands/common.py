@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from wakeng.services.seating import BotTls
     from wakeng.services.settings import Settings
     from wakeng.services.settings.structs import Bots
+    from wakeng.services.workers.connection import NatsOptions
 
 Command = Callable[..., Any]
 T = TypeVar("T")
@@ -127,6 +128,17 @@ def bots_trust(bots: "Bots") -> "BotTls":
     from wakeng.services.seating import BotTls
 
     return BotTls(ca=bots.ca, cert=bots.cert, key=bots.key, insecure=bots.insecure)
+
+
+def nats_of(settings: "Settings") -> "NatsOptions | None":
+    """Where blocks are queued for workers; None where there are none."""
+    if settings.nats.url is None:
+        return None
+    from msgspec.structs import asdict
+
+    from wakeng.services.workers.connection import NatsOptions
+
+    return NatsOptions(**asdict(settings.nats))
 
 
 def time_control(times: Mapping[str, int]) -> TimeControl:

@@ -8,19 +8,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wakeng.services.commands.common import bots_trust, data_places, guarded, run_loop
+from wakeng.services.commands.common import bots_trust, data_places, guarded, nats_of, run_loop
 from wakeng.services.commands.settings_options import settings_options
 from wakeng.services.settings import Loaded, Settings
 
 if TYPE_CHECKING:
+    from contextlib import AsyncExitStack
+
     from wakeng.services.arena import Arena
     from wakeng.services.server import ArenaServer
+    from wakeng.services.workers.coordinator import Workers
 
 log = logging.getLogger("wakeng.services")
 
 
 @click.command("serve")
-@settings_options("serve", "tls", "access", "bots", "store", "data", "journal", "metrics", "log", "traces")
+@settings_options("serve", "tls", "access", "bots", "store", "data", "journal", "metrics", "nats", "log", "traces")
 @guarded
 def command(*, loaded: Loaded) -> int:
     """Serve matches and bots over gRPC, with health and reflection.
@@ -33,6 +36,8 @@ def command(*, loaded: Loaded) -> int:
 
     On this machine alone whoever calls is an admin, unless --auth demands tokens. For other machines tokens and TLS
     are demanded; the first token is made by `wakeng token add admin`.
+
+    With --nats tournaments are played by workers, except those of bots that dial in, which only this process hears.
 
     Unfinished matches of an earlier run go on. SIGTERM or Ctrl-C lets the hands in play end (--grace) and exits 0;
     a second signal ends at once, and nothing that was recorded is lost.
@@ -50,7 +55,7 @@ async def _serve(settings: Settings) -> int:
     from wakeng.services.pulse import Pulse
     from wakeng.services.store import Store
 
-    stop = _stop_signal()
+    stop = stop_signal()
     places = data_places(settings)
     async with AsyncExitStack() as parts:
         parts.enter_context(log_to(log_of(settings.log), level=settings.log.level))
@@ -65,15 +70,18 @@ async def _serve(settings: Settings) -> int:
             parts.callback(served.close)
             click.echo(f"metrics on http://{served.address}/metrics")
         parts.callback(Pulse(metrics.loop_delay.observe).close)
-        arena = Arena(store=store, journal=journal, metrics=metrics, tls=bots_trust(settings.bots))
-        parts.callback(arena.close)
-        if settings.traces.endpoint is not None:
-            from wakeng.services.tracing import open_traces
+        workers, ids = None, None
+        if (nats := nats_of(settings)) is not None:
+            from wakeng.services.workers.coordinator import Workers
+            from wakeng.services.workers.ids import unique_ids
 
-            traces = open_traces(settings.traces.endpoint, sample=settings.traces.sample)
-            parts.push_async_callback(asyncio.to_thread, traces.close)
-            arena.watchers.append(traces)
-        server = await _server(settings, arena).start(settings.serve.listen, insecure=settings.tls.insecure)
+            workers = await Workers.open(nats, store=store, journal=journal)
+            parts.push_async_callback(workers.close)
+            ids = await unique_ids(workers.queue)
+        arena = Arena(store=store, journal=journal, metrics=metrics, tls=bots_trust(settings.bots), ids=ids)
+        parts.callback(arena.close)
+        trace(settings, parts, arena)
+        server = await _server(settings, arena, workers).start(settings.serve.listen, insecure=settings.tls.insecure)
         click.echo(f"listening on {server.address}")
         log.info("the arena is open", extra={"address": server.address, "pid": os.getpid()})
         await stop.wait()
@@ -83,7 +91,7 @@ async def _serve(settings: Settings) -> int:
     return 0
 
 
-def _server(settings: Settings, arena: "Arena") -> "ArenaServer":
+def _server(settings: Settings, arena: "Arena", workers: "Workers | None") -> "ArenaServer":
     from wakeng.services.dialling import DiallingPolicy, listens_here_only
     from wakeng.services.server import ArenaServer
     from wakeng.services.tls import server_credentials
@@ -97,10 +105,21 @@ def _server(settings: Settings, arena: "Arena") -> "ArenaServer":
         demand_tokens=not listens_here_only(settings.serve.listen) if access.auth is None else access.auth,
         credentials=credentials,
         policy=DiallingPolicy.parse(access.allow_net),
+        elsewhere=workers,
     )
 
 
-def _stop_signal() -> asyncio.Event:
+def trace(settings: Settings, parts: "AsyncExitStack", arena: "Arena") -> None:
+    """Traces of what is played, if they are wanted, until `parts` are closed."""
+    if settings.traces.endpoint is not None:
+        from wakeng.services.tracing import open_traces
+
+        traces = open_traces(settings.traces.endpoint, sample=settings.traces.sample)
+        parts.push_async_callback(asyncio.to_thread, traces.close)
+        arena.watchers.append(traces)
+
+
+def stop_signal() -> asyncio.Event:
     """Set by the first SIGTERM or SIGINT from now on; a second one ends the process where it stands."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()

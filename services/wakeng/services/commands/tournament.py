@@ -11,12 +11,15 @@ import click
 from wakeng.sdk.options import SEED
 from wakeng.services.commands.arena_client import ArenaOptions, arena_options
 from wakeng.services.commands.bot_tls import BotTlsFactory, bot_tls_options
-from wakeng.services.commands.common import DB_OPTION, Command, Refused, database, guarded, run_loop
+from wakeng.services.commands.common import DB_OPTION, Command, Refused, database, guarded, nats_of, run_loop
+from wakeng.services.commands.settings_options import config_file, flag
+from wakeng.services.settings import load, settings_by_key
 from wakeng.services.spec import SpecError
 
 if TYPE_CHECKING:
     from wakeng.services.commands.tournament_play import Local
     from wakeng.services.commands.tournaments import Tournaments
+    from wakeng.services.workers.connection import NatsOptions
 
 _JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else on standard output.")
 _ID: Final = click.argument("tournament_id", metavar="ID")
@@ -50,6 +53,7 @@ def _playing(act: Command) -> Command:
     @DB_OPTION
     @click.option("--in-process", is_flag=True, help="Seat built-in bots in this process: for trusted bots.")
     @click.option("--journal", type=_OUT, help="Where every decision is logged.")
+    @flag(settings_by_key()["nats.url"])
     @bot_tls_options
     @_JSON
     def command(
@@ -58,24 +62,41 @@ def _playing(act: Command) -> Command:
         db: str | None,
         in_process: bool,
         journal: Path | None,
+        nats_url: str | None,
         bots_tls: BotTlsFactory | None,
         as_json: bool,
         **others: Any,
     ) -> Any:
-        if arena is not None and (db or journal or in_process or bots_tls):
-            own = "--db, --journal, --in-process, --bots-ca, --bots-cert, --bots-key and --insecure-bots"
+        if arena is not None and (db or journal or in_process or bots_tls or nats_url):
+            own = "--db, --journal, --in-process, --nats, --bots-ca, --bots-cert, --bots-key and --insecure-bots"
             raise click.UsageError(f"{own} are the arena's own affair with --arena")
+        if nats_url is not None and (in_process or bots_tls):
+            own = "--in-process, --bots-ca, --bots-cert, --bots-key and --insecure-bots"
+            raise click.UsageError(f"{own} are the workers' own affair with --nats")
 
         def local() -> "Local":
             from wakeng.services.commands.tournament_play import Local
 
-            where = database(db)
-            return Local(db=where, journal=journal, in_process=in_process, bots_tls=bots_tls, as_json=as_json)
+            return Local(
+                db=database(db),
+                journal=journal,
+                in_process=in_process,
+                bots_tls=bots_tls,
+                as_json=as_json,
+                nats=_nats(nats_url, own=in_process or bots_tls is not None),
+            )
 
         return act(arena=arena, local=local, as_json=as_json, **others)
 
     command.__doc__, command.__name__ = act.__doc__, act.__name__
     return command
+
+
+def _nats(url: str | None, *, own: bool) -> "NatsOptions | None":
+    """Where workers are told of the tournament, if they are to play it; `own` says that this process is to."""
+    if own:
+        return None
+    return nats_of(load(config_file(), flags={} if url is None else {"nats.url": url}).settings)
 
 
 def _checked_id(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:

@@ -4,22 +4,24 @@ import asyncio
 import secrets
 import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
+from wakeng.services.arena import Arena
 from wakeng.services.commands.bot_tls import BotTlsFactory
 from wakeng.services.commands.common import Refused, journal_file
 from wakeng.services.commands.interrupts import INTERRUPTED, finishing
 from wakeng.services.commands.local_arena import local_arena
 from wakeng.services.commands.tournament_board import Board
-from wakeng.services.commands.tournament_tell import details, print_json, tell_standings
+from wakeng.services.commands.tournament_tell import details, print_json, tell_failed, tell_standings
 from wakeng.services.errors import UnknownMatch
 from wakeng.services.spec import SpecError
-from wakeng.services.store import MatchState, Store
+from wakeng.services.store import BlockAttempts, MatchState, Store
 from wakeng.services.store.rows import plain_spec
 from wakeng.services.tournament.entry import check_id, read_tournament
 from wakeng.services.tournament.live import LiveStandings
@@ -27,6 +29,9 @@ from wakeng.services.tournament.messages import tournament_message
 from wakeng.services.tournament.run import Stored, TournamentRun, create, get, standings_now
 from wakeng.services.tournament.spec import TournamentSpec
 from wakeng.services.tournament.statistics import Standings
+from wakeng.services.workers.connection import NatsOptions
+from wakeng.services.workers.coordinator import Workers
+from wakeng.v1 import tournament_pb2
 
 _REFRESH_S: Final = 0.2
 
@@ -40,6 +45,8 @@ class Local:
     in_process: bool
     bots_tls: BotTlsFactory | None
     as_json: bool
+    nats: NatsOptions | None = None
+    """Where workers are told of it; None where this command plays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +58,22 @@ class Outcome:
     hands_recorded: int
     not_ready: Mapping[str, str]
     seconds: float
+    attempts: Sequence[BlockAttempts] = ()
+    """Of blocks that workers failed at."""
 
     @property
     def complete(self) -> bool:
         """Whether it is over."""
         return self.tournament.row.state is MatchState.FINISHED
+
+    def message(self) -> tournament_pb2.Tournament:
+        """The tournament as it stands."""
+        return tournament_message(
+            self.tournament,
+            hands_recorded=self.hands_recorded,
+            prefix=self.standings.prefix,
+            attempts=self.attempts,
+        )
 
 
 async def run_text(text: str, local: Local, *, tournament_id: str | None, seed: bytes | None) -> int:
@@ -121,8 +139,11 @@ async def play(store: Store, tournament: Stored, local: Local, *, table: bool = 
     not_ready: dict[str, str] = {}
     began = time.monotonic()
     if tournament.row.state is not MatchState.FINISHED:
-        async with local_arena(store, journal_file(local.journal, tournament.id), local.bots_tls) as arena:
-            run = TournamentRun(arena, tournament, in_process=local.in_process)
+        async with (
+            local_arena(store, journal_file(local.journal, tournament.id), local.bots_tls) as arena,
+            _workers(arena, local.nats) as workers,
+        ):
+            run = TournamentRun(arena, tournament, in_process=local.in_process, elsewhere=workers)
             await _with_progress(run, table=table)
             names = [bot.name for bot in run.spec.bots]
             not_ready = {
@@ -131,7 +152,21 @@ async def play(store: Store, tournament: Stored, local: Local, *, table: bool = 
     seconds = time.monotonic() - began
     tournament = await get(store, tournament.id)
     standings = await standings_now(store, tournament)
-    return Outcome(tournament, standings, await store.count_hands(tournament.id), not_ready, seconds)
+    recorded, attempts = await store.count_hands(tournament.id), await store.attempts.list(tournament.id)
+    return Outcome(tournament, standings, recorded, not_ready, seconds, attempts)
+
+
+@asynccontextmanager
+async def _workers(arena: Arena, nats: NatsOptions | None) -> AsyncIterator[Workers | None]:
+    """The workers at NATS, None where there is to be none."""
+    if nats is None:
+        yield None
+        return
+    workers = await Workers.open(nats, store=arena.store, journal=arena.journal)
+    try:
+        yield workers
+    finally:
+        await workers.close()
 
 
 async def _with_progress(run: TournamentRun, *, table: bool) -> None:
@@ -160,13 +195,12 @@ async def _show(run: TournamentRun, playing: "asyncio.Task[Standings]", board: B
 
 def _say(outcome: Outcome, local: Local) -> int:
     """Print how it went; the command's exit status."""
-    message = tournament_message(
-        outcome.tournament, hands_recorded=outcome.hands_recorded, prefix=outcome.standings.prefix
-    )
     if local.as_json:
         print_json(to_dict(outcome))
     else:
+        message = outcome.message()
         tell_standings(message, outcome.standings.to_dict())
+        tell_failed(message)
         for name, reason in outcome.not_ready.items():
             click.echo(f"{name} was not ready: {reason}")
         click.echo(f"tournament {outcome.tournament.id}   store {local.db}")
@@ -175,11 +209,8 @@ def _say(outcome: Outcome, local: Local) -> int:
 
 def to_dict(outcome: Outcome) -> dict[str, Any]:
     """The outcome for machines."""
-    message = tournament_message(
-        outcome.tournament, hands_recorded=outcome.hands_recorded, prefix=outcome.standings.prefix
-    )
     return {
-        **details(message),
+        **details(outcome.message()),
         "complete": outcome.complete,
         "standings": outcome.standings.to_dict(),
         "not_ready": dict(outcome.not_ready),

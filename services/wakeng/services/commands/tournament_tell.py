@@ -54,6 +54,10 @@ def details(tournament: tournament_pb2.Tournament) -> dict[str, Any]:
     return {
         **summary(tournament),
         "prefix": tournament.prefix,
+        "failed_blocks": [
+            {"block": one.block, "failures": one.failures, "given_up": one.given_up, "reason": one.reason}
+            for one in tournament.failed_blocks
+        ],
         "hands_per_block": tournament.hands_per_block,
         "seed_commitment": tournament.commitment,
         "seed": tournament.seed if tournament.HasField("seed") else None,
@@ -81,12 +85,25 @@ def tell_tournament(tournament: tournament_pb2.Tournament) -> None:
     for bot in tournament.bots:
         kind = bot.seat.WhichOneof("player") or ""
         out.print(f"  {bot.name}: {kind} {getattr(bot.seat, kind, '')}", soft_wrap=True)
+    tell_failed(tournament)
     out.print(f"created   {_time(tournament.create_time)}")
     if tournament.HasField("finish_time"):
         out.print(f"ended     {_time(tournament.finish_time)}")
     out.print(f"seed commitment  {tournament.commitment}", soft_wrap=True)
     if tournament.HasField("seed"):
         out.print(f"seed             {tournament.seed}", soft_wrap=True)
+
+
+def tell_failed(tournament: tournament_pb2.Tournament) -> None:
+    """The blocks that workers failed at."""
+    for failed in tournament.failed_blocks:
+        console().print(f"block {failed.block} {_failed(failed)}", soft_wrap=True)
+
+
+def _failed(block: tournament_pb2.FailedBlock) -> str:
+    if block.given_up:
+        return f"was given up and is struck off for all: {block.reason}"
+    return f"failed {block.failures} times and is tried again, last: {block.reason}"
 
 
 def spec_of(tournament: tournament_pb2.Tournament) -> TournamentSpec:

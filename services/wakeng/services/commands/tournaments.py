@@ -61,7 +61,8 @@ class OfStore:
 
     async def _message(self, tournament: Stored, prefix: int) -> tournament_pb2.Tournament:
         recorded = await self._store.count_hands(tournament.id)
-        return tournament_message(tournament, hands_recorded=recorded, prefix=prefix)
+        attempts = await self._store.attempts.list(tournament.id)
+        return tournament_message(tournament, hands_recorded=recorded, prefix=prefix, attempts=attempts)
 
     async def records(self, tournament_id: str) -> AsyncIterator[bytes]:
         """The lines of its records, in the order of hands."""

@@ -157,12 +157,91 @@ class Metrics(Section, frozen=True):
 
 
 class Nats(Section, frozen=True):
-    """The queue that hands blocks to workers."""
+    """The queue that hands blocks of tournaments to workers (needs `wakeng[nats]`)."""
 
     url: Annotated[
         str | None,
-        About("--nats", "NATS JetStream, nats://HOST:PORT.", URL, metavar="URL", secret=True),
+        About(
+            "--nats",
+            "NATS with JetStream, nats://HOST:4222 or tls://HOST:4222, several by commas; workers then play the "
+            "tournaments, and without it this process does.",
+            URL,
+            metavar="URL",
+            secret=True,
+        ),
     ] = None
+    name: Annotated[
+        str,
+        About(
+            "--nats-name",
+            "This arena's name there; arenas that share a NATS system each have their own, and so have their workers.",
+            click.STRING,
+        ),
+    ] = "wakeng"
+    user: Annotated[str | None, About("--nats-user", "Who we are, with a password; or in the URL.", click.STRING)] = (
+        None
+    )
+    password: Annotated[
+        str | None, About("--nats-password", "The password of --nats-user.", click.STRING, secret=True)
+    ] = None
+    token: Annotated[str | None, About("--nats-token", "A token that lets us in.", click.STRING, secret=True)] = None
+    creds: Annotated[Path | None, About("--nats-creds", "A credentials file: JWT and nkey of an account.", _FILE)] = (
+        None
+    )
+    nkey: Annotated[Path | None, About("--nats-nkey", "A file with the seed of an nkey.", _FILE)] = None
+    ca: Annotated[
+        Path | None,
+        About(
+            "--nats-ca",
+            "PEM certificates that the server's must be signed by, which means TLS; the system's if absent.",
+            _FILE,
+        ),
+    ] = None
+    cert: Annotated[Path | None, About("--nats-cert", "A PEM certificate to show to the server.", _FILE)] = None
+    key: Annotated[Path | None, About("--nats-key", "The key of --nats-cert.", _FILE)] = None
+    replicas: Annotated[
+        int,
+        About("--nats-replicas", "Servers of a cluster that keep the queue, where it is made.", click.IntRange(1, 5)),
+    ] = 1
+
+
+class Worker(Section, frozen=True):
+    """One worker."""
+
+    name: Annotated[
+        str | None,
+        About("--name", "Of the worker, unique among all; drawn from host and process if absent.", click.STRING),
+    ] = None
+    tables: Annotated[
+        int, About("--tables", "Hands in play at once, at most.", click.IntRange(1, 10_000), metavar="N")
+    ] = 64
+    in_process: Annotated[
+        bool, About("--in-process", "Seat built-in bots in this process: for trusted bots.", click.BOOL)
+    ] = False
+    attempts: Annotated[
+        int,
+        About(
+            "--attempts",
+            "After so many that failed by themselves, by an error or the worker's death, a block is struck off.",
+            click.IntRange(1, 1000),
+            metavar="N",
+        ),
+    ] = 3
+    redeliver_after: Annotated[
+        float | None,
+        About(
+            "--redeliver-after",
+            "Seconds of silence after which a worker's blocks go to others, for all workers; 10 if nobody says.",
+            click.FloatRange(1, 3600),
+            metavar="S",
+        ),
+    ] = None
+    drain: Annotated[
+        float,
+        About(
+            "--drain", "Seconds that blocks in hand may take when the worker ends.", click.FloatRange(0), metavar="S"
+        ),
+    ] = 20.0
 
 
 class Log(Section, frozen=True):
@@ -207,6 +286,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     journal: Journal = Journal()
     metrics: Metrics = Metrics()
     nats: Nats = Nats()
+    worker: Worker = Worker()
     log: Log = Log()
     traces: Traces = Traces()
 
@@ -220,3 +300,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             yield "--bots-cert and --bots-key go together (bots.cert, bots.key)"
         if self.bots.insecure and (self.bots.ca or self.bots.cert):
             yield "--insecure-bots means no TLS, so no --bots-ca, --bots-cert or --bots-key (bots.insecure)"
+        if (self.nats.cert is None) != (self.nats.key is None):
+            yield "--nats-cert and --nats-key go together (nats.cert, nats.key)"
+        if (self.nats.user is None) != (self.nats.password is None):
+            yield "--nats-user and --nats-password go together (nats.user, nats.password)"
+        if sum(map(bool, (self.nats.user, self.nats.token, self.nats.creds, self.nats.nkey))) > 1:
+            yield "--nats-user, --nats-token, --nats-creds and --nats-nkey: one of them is enough"

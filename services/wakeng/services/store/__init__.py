@@ -1,5 +1,6 @@
 """The store: matches, the records of their hands, bots and tokens, in SQLite or PostgreSQL; the lines are the truth."""
 
+from wakeng.services.store.attempts import BlockAttempts
 from wakeng.services.store.bots import BotPage, NewBot, RegisteredBot
 from wakeng.services.store.careers import BotHand, BotHandPage, Career, HandRole, Sums
 from wakeng.services.store.pruning import Doomed, Retention
@@ -13,6 +14,7 @@ from wakeng.services.store.writer import RecordWriter
 
 __all__ = [
     "Added",
+    "BlockAttempts",
     "BotHand",
     "BotHandPage",
     "BotPage",

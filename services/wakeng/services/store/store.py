@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from wakeng.services.errors import MatchExists, NoStore, UnknownMatch
 from wakeng.services.plaintext import plain_text
 from wakeng.services.store.access import MOST_A_PAGE, Access, Found
+from wakeng.services.store.attempts import AttemptRows
 from wakeng.services.store.bots import BotRows
 from wakeng.services.store.careers import CareerRows
 from wakeng.services.store.database import database_url, open_engine
@@ -82,6 +83,8 @@ class Store:
         """What bots have played."""
         self.pruning: Final = Pruning(access)
         """What goes when it is old."""
+        self.attempts: Final = AttemptRows(access)
+        """Blocks of tournaments that workers failed at."""
         self._access = access
         self._dialect = access.dialect
         self._clock = access.clock
@@ -295,6 +298,16 @@ class Store:
                 yield line.encode()
                 from_hand_index = hand_index + 1
             more = len(page) == _LINES_A_PAGE
+
+    async def some_records(self, match_id: str, hands: Sequence[int]) -> dict[int, bytes]:
+        """The canonical lines of some hands of a match, by index, of those that are recorded."""
+        index = hand_records.c.hand_index
+        found: dict[int, bytes] = {}
+        for first in range(0, len(hands), _LINES_A_PAGE):
+            some = hands[first : first + _LINES_A_PAGE]
+            query = select(index, hand_records.c.line).where(hand_records.c.match_id == match_id, index.in_(some))
+            found |= {number: line.encode() for number, line in await self._access.rows(query)}
+        return found
 
     async def totals(self, match_id: str) -> tuple[SeatTotals, ...]:
         """What each seat of a match has won so far, by seat; empty before the first hand."""

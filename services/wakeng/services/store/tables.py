@@ -93,6 +93,18 @@ hand_voids = Table(
     Column("voids", Integer, nullable=False),  # How often, from 1; a tournament strikes off blocks for it.
 )
 
+block_attempts = Table(
+    "block_attempts",
+    metadata,
+    Column("match_id", TEXT, ForeignKey(matches.c.match_id, ondelete="CASCADE"), primary_key=True),
+    Column("block", Integer, primary_key=True),
+    Column("failures", Integer, nullable=False),
+    Column("given_back", Integer, nullable=False),
+    Column("dead", Boolean, nullable=False),
+    Column("reason", TEXT, nullable=False),
+    Column("updated_us", BigInteger, nullable=False),
+)
+
 bots = Table(
     "bots",
     metadata,

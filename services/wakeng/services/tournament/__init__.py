@@ -1,9 +1,10 @@
 """Tournaments: who meets whom, on which deals, and what may be concluded from it (docs/statistics.md)."""
 
 from wakeng.services.tournament.blocks import Block, BlockHand, BlockKind, Dealer
+from wakeng.services.tournament.docket import Docket, Turn, Work
 from wakeng.services.tournament.options import Options
 from wakeng.services.tournament.pairing import Rate, Ratings
-from wakeng.services.tournament.prefix import Progress, Recorded, Turn
+from wakeng.services.tournament.prefix import Progress, Recorded
 from wakeng.services.tournament.schedule import Schedule, Stop, schedule_of
 from wakeng.services.tournament.spec import Entrant, Format, TournamentSpec, tournament_rules
 from wakeng.services.tournament.spec_file import BadSpec, CheckBot, parse_spec
@@ -15,6 +16,7 @@ __all__ = [
     "BlockKind",
     "CheckBot",
     "Dealer",
+    "Docket",
     "Entrant",
     "Format",
     "Options",
@@ -26,6 +28,7 @@ __all__ = [
     "Stop",
     "TournamentSpec",
     "Turn",
+    "Work",
     "parse_spec",
     "schedule_of",
     "tournament_rules",

@@ -1,6 +1,6 @@
 """Tournaments and standings as messages, and standings back as the plain values that commands print."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import orjson
@@ -9,7 +9,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from wakeng.sdk.wire import rules_message
-from wakeng.services.store import Match, MatchState
+from wakeng.services.store import BlockAttempts, Match, MatchState
 from wakeng.services.tournament.run import Stored
 from wakeng.services.tournament.statistics import Standings
 from wakeng.v1 import match_pb2, tournament_pb2
@@ -26,7 +26,7 @@ def state_word(message: tournament_pb2.Tournament) -> str:
 
 
 def tournament_message(
-    tournament: Stored, *, hands_recorded: int, prefix: int | None = None
+    tournament: Stored, *, hands_recorded: int, prefix: int | None = None, attempts: Sequence[BlockAttempts] = ()
 ) -> tournament_pb2.Tournament:
     """A tournament as it stands; its seed only once it is over."""
     row, spec = tournament.row, tournament.spec
@@ -48,6 +48,12 @@ def tournament_message(
         prefix=prefix,
         create_time=_timestamp(row.created_us),
         reason=row.reason,
+        failed_blocks=[
+            tournament_pb2.FailedBlock(
+                block=block.block, failures=block.failures, given_up=block.dead, reason=block.reason
+            )
+            for block in attempts
+        ],
     )
     _tell_the_end(message, row)
     return message

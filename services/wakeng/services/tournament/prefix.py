@@ -1,40 +1,30 @@
-"""Which hands may start, and which blocks count: the completed prefix of a schedule (docs/statistics.md 8).
+"""Which blocks count, and which may begin: the completed prefix of a schedule (docs/statistics.md 8).
 
 Whatever finishes first is the short and the easy, so nothing may be concluded from it: standings and pairings are
 folds over blocks 0..k-1, all complete, in the order of the schedule. To keep k growing, the oldest incomplete block
 goes first, and no block is begun more than `window` beyond the prefix.
 
-    tables ──finished, voided──> Progress ──results in schedule order──> Schedule
-       ^                            │ ready: hands, oldest block first       │
-       └────────────────────────────┘ <───────────── blocks ─────────────────┘
+    executor ──outcomes of hands──> Progress ──results in schedule order──> Schedule
+       ^                               │                                       │
+       └──────blocks to be played──────┘ <──────────────── blocks ─────────────┘
 
-The hands of a block are played one after another. `H` is what a hand comes to, `R` what a block comes to. What was
-recorded before a crash is given at the beginning and taken up block by block, so that resuming is the same code as
-playing.
+`H` is what a hand comes to, `R` what a block comes to. What was recorded before a crash is given at the beginning and
+taken up block by block, so that resuming is the same code as playing.
 """
 
-from bisect import insort
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeVar
 
 from wakeng.services.tournament.blocks import Block, BlockHand, Dealer
+from wakeng.services.tournament.docket import Work
 from wakeng.services.tournament.schedule import Schedule
 
 H = TypeVar("H")
 R = TypeVar("R")
 
 _NOTHING: Final[Mapping[Any, Any]] = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """A hand that may start now. `attempt` counts the times it was voided."""
-
-    block: Block
-    hand: BlockHand
-    attempt: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,10 +45,9 @@ class _Open(Generic[H]):
     hands: tuple[BlockHand, ...]
     outcomes: dict[int, H]
     voids: dict[int, int]
-    playing: bool = False
 
-    def next_hand(self) -> BlockHand | None:
-        return next((hand for hand in self.hands if hand.place not in self.outcomes), None)
+    def work(self) -> Work:
+        return Work(self.block, self.hands, frozenset(self.outcomes), dict(self.voids))
 
 
 class Progress(Generic[H, R]):
@@ -84,8 +73,8 @@ class Progress(Generic[H, R]):
         self._strike_off_after = strike_off_after
         self._recorded: Recorded[H] = recorded or Recorded()
         self._open: dict[int, _Open[H]] = {}
-        self._waiting: list[int] = []
-        """Open blocks with no hand in play, oldest first."""
+        self._fresh: list[int] = []
+        """Open blocks that nobody was told of yet."""
         self._done: dict[int, tuple[Block, R | None]] = {}
         """Complete blocks beyond the prefix, and those struck off there."""
         self._advance()
@@ -105,67 +94,45 @@ class Progress(Generic[H, R]):
         """The block that holds the prefix up."""
         return self._open[self.prefix].block if self.prefix in self._open else None
 
-    def ready(self) -> Iterator[Turn]:
-        """The hands that may start, that of the oldest incomplete block first."""
-        if not self.over:
-            for index in list(self._waiting):
-                yield self._turn(index)
+    def begun(self) -> list[Work]:
+        """The blocks that may be played since this was last asked, in schedule order."""
+        fresh, self._fresh = self._fresh, []
+        return [] if self.over else [self._open[index].work() for index in fresh if index in self._open]
 
-    def started(self, block: int) -> None:
-        """The block's next hand is in play."""
-        self._waiting.remove(block)
-        self._open[block].playing = True
-
-    def put_back(self, block: int) -> None:
-        """The block's hand in play was dropped without being played, for no fault of anybody's."""
-        self._leave_table(block)
-
-    def finished(self, block: int, outcome: H) -> None:
-        """The block's hand in play is over."""
-        open_ = self._leave_table(block)
-        hand = open_.next_hand()
-        assert hand is not None
-        open_.outcomes[hand.place] = outcome
+    def finished(self, block: int, place: int, outcome: H) -> None:
+        """A hand of an open block is over."""
+        open_ = self._missing(block, place)
+        open_.outcomes[place] = outcome
         self._settle(open_)
         self._advance()
 
-    def voided(self, block: int) -> bool:
-        """The arena failed at the block's hand in play: it is played again, or, if True, the block is struck off."""
-        open_ = self._leave_table(block)
-        hand = open_.next_hand()
-        assert hand is not None
-        open_.voids[hand.place] = open_.voids.get(hand.place, 0) + 1
+    def voided(self, block: int, place: int, voids: int) -> bool:
+        """The arena failed at a hand for the `voids`-th time; whether its block is struck off for that."""
+        open_ = self._missing(block, place)
+        open_.voids[place] = voids
         self._settle(open_)
         self._advance()
         return block not in self._open
 
     # ----------------------------------------------------------------------------------------------------------------
 
-    def _turn(self, index: int) -> Turn:
-        open_ = self._open[index]
-        hand = open_.next_hand()
-        assert hand is not None
-        return Turn(open_.block, hand, open_.voids.get(hand.place, 0))
-
-    def _leave_table(self, block: int) -> _Open[H]:
+    def _missing(self, block: int, place: int) -> _Open[H]:
         open_ = self._open.get(block)
-        if open_ is None or not open_.playing:
-            raise ValueError(f"no hand of block {block} is in play")
-        open_.playing = False
-        insort(self._waiting, block)
+        if open_ is None or place in open_.outcomes or place >= len(open_.hands):
+            raise ValueError(f"hand {place} of block {block} is not to be played")
         return open_
 
     def _settle(self, open_: _Open[H]) -> None:
         """Close the block if nothing is left to play in it."""
-        struck_off = any(voids >= self._strike_off_after for voids in open_.voids.values())
-        if not struck_off and open_.next_hand() is not None:
+        work = open_.work()
+        if not work.over(self._strike_off_after):
             return
-        by_turn = sorted(open_.hands, key=lambda hand: hand.turn)
-        result = None if struck_off else self._fold(open_.block, [open_.outcomes[hand.place] for hand in by_turn])
-        index = open_.block.index
+        index, result = open_.block.index, None
+        if not work.struck_off(self._strike_off_after):
+            by_turn = sorted(open_.hands, key=lambda hand: hand.turn)
+            result = self._fold(open_.block, [open_.outcomes[hand.place] for hand in by_turn])
         self._done[index] = (open_.block, result)
         del self._open[index]
-        self._waiting.remove(index)
 
     def _advance(self) -> None:
         """Count what is complete, and open blocks as far as the window and the schedule let."""
@@ -185,5 +152,5 @@ class Progress(Generic[H, R]):
         outcomes = dict(self._recorded.hands.get(block.index, _NOTHING))
         voids = {hand.place: self._recorded.voids.get((block.index, hand.place), 0) for hand in hands}
         self._open[block.index] = _Open(block, hands, outcomes, voids)
-        self._waiting.append(block.index)
+        self._fresh.append(block.index)
         self._settle(self._open[block.index])

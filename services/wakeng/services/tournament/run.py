@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
@@ -15,9 +15,12 @@ from wakeng.services.floor import Record, Watcher
 from wakeng.services.metrics import TournamentFigures
 from wakeng.services.roster import Chair
 from wakeng.services.store import Match, MatchKind, MatchState, Store
+from wakeng.services.tournament.executor import Executor, Outcomes
 from wakeng.services.tournament.play import TournamentRunner, progress_of
 from wakeng.services.tournament.spec import TournamentSpec
 from wakeng.services.tournament.statistics import Standings
+from wakeng.services.tournament.statistics.results import HandResult
+from wakeng.services.tournament.tables import Keeping, Tables
 from wakeng.services.tournament.verdicts import standings_of
 from wakeng.services.watchers import JournalWatcher, MetricsWatcher
 
@@ -86,6 +89,16 @@ async def standings_now(store: Store, tournament: Stored) -> Standings:
     return await asyncio.to_thread(lambda: standings_of(tournament.spec, progress_of(tournament.spec, records, voids)))
 
 
+class Elsewhere(Protocol):
+    """Where tournaments are played, if not in this process."""
+
+    async def takes(self, spec: TournamentSpec) -> bool:
+        """Whether it could be played there; else it is played here."""
+
+    def executor(self, tournament: Stored, outcomes: Outcomes) -> Executor:
+        """Plays it there."""
+
+
 class TournamentRun:
     """Plays a tournament on; `runner` can be read while `play` goes on."""
 
@@ -97,7 +110,9 @@ class TournamentRun:
         in_process: bool = False,
         by_admin: bool = True,
         watchers: Sequence[Watcher] = (),
+        elsewhere: Elsewhere | None = None,
     ) -> None:
+        """Without `elsewhere` this process plays."""
         self.spec = tournament.spec
         self.id = tournament.id
         check_bots([bot.seat for bot in self.spec.bots])
@@ -106,7 +121,7 @@ class TournamentRun:
         self.decisions = 0
         """Decisions of the hands this process played."""
         self.hands = 0
-        """Hands this process played."""
+        """Hands that were played for this run."""
         self.last_progress = time.time()
         """When a hand last ended, by the wall clock."""
         self._recorded = 0
@@ -126,7 +141,10 @@ class TournamentRun:
         self._voids: list[asyncio.Task[None]] = []
         """Voids that are being written."""
         self._keys: list[str] = []
+        self._tournament = tournament
+        self._elsewhere = elsewhere
         self.chairs: list[Chair] = []
+        """By place in the field; empty where others play."""
 
     async def play(self) -> Standings:
         """Play until the tournament is over, and return its standings; it is then FINISHED in the store.
@@ -142,17 +160,11 @@ class TournamentRun:
         del records  # They may be large, and the hands have what is needed of them.
         try:
             if not progress.over:
-                await self._seat_bots()
-                self.runner = TournamentRunner(
-                    self.id,
-                    self.spec,
-                    self.chairs,
-                    progress=progress,
-                    watchers=self._watchers,
-                    on_record=self._keep,
-                    on_void=self._note_void,
-                    room=self._room,
-                )
+                if self._elsewhere is not None and not await self._elsewhere.takes(self.spec):
+                    self._elsewhere = None
+                if self._elsewhere is None:
+                    await self._seat_bots()
+                self.runner = TournamentRunner(progress, self._executor)
                 await self._run(self.runner)
         finally:
             await self._settle()
@@ -160,16 +172,31 @@ class TournamentRun:
             await store.set_state(self.id, MatchState.FINISHED)
         return standings_of(self.spec, progress)
 
+    def _executor(self, outcomes: Outcomes) -> Executor:
+        if self._elsewhere is not None:
+            return self._elsewhere.executor(self._tournament, _Counted(self, outcomes))
+        return Tables(
+            self.id,
+            self.spec,
+            self.chairs,
+            tables=self.spec.tables,
+            outcomes=outcomes,
+            keeping=Keeping(record=self._keep, void=self._note_void, room=self._room),
+            watchers=self._watchers,
+        )
+
     async def _run(self, runner: TournamentRunner) -> None:
         if self.stopping:
             runner.stop()
-        self._arena.floors[runner.floor] = self.spec.tables
+        if runner.floor is not None:
+            self._arena.floors[runner.floor] = self.spec.tables
         self._arena.metrics.tournaments.add(self)
         try:
             await runner.run()
         finally:
             self._arena.metrics.tournaments.discard(self)
-            del self._arena.floors[runner.floor]
+            if runner.floor is not None:
+                del self._arena.floors[runner.floor]
 
     def stop(self) -> None:
         """Begin no further hand; `play` returns when those in play are over."""
@@ -182,11 +209,15 @@ class TournamentRun:
         return None if self.runner is None else standings_of(self.spec, self.runner.progress)
 
     def _keep(self, record: Record) -> None:
+        self.decisions += len(record.get("decisions", ()))
+        self.counted()
+        self._writer.put(record)
+
+    def counted(self) -> None:
+        """One more hand has its record."""
         self._note_oldest()
         self.hands += 1
-        self.decisions += len(record.get("decisions", ()))
         self.last_progress = time.time()
-        self._writer.put(record)
 
     def _note_void(self, hand: int, voids: int) -> None:
         self.last_progress = time.time()
@@ -204,7 +235,7 @@ class TournamentRun:
         runner, spec = self.runner, self.spec
         assert runner is not None
         self._note_oldest()
-        recorded, running, planned = self._recorded + self.hands, runner.floor.running, spec.planned_blocks
+        recorded, running, planned = self._recorded + self.hands, runner.executor.running, spec.planned_blocks
         queued = None if planned is None else max(0, planned * spec.hands_per_block - recorded - running)
         return TournamentFigures(
             hands_recorded=recorded,
@@ -254,3 +285,18 @@ class TournamentRun:
             finally:
                 self._arena.done_with(self._writer)
                 self._arena.journal.flush()
+
+
+class _Counted:
+    """Counts hands that others record."""
+
+    def __init__(self, run: TournamentRun, outcomes: Outcomes) -> None:
+        self._run = run
+        self._outcomes = outcomes
+
+    def ended(self, block: int, place: int, result: HandResult) -> None:
+        self._run.counted()
+        self._outcomes.ended(block, place, result)
+
+    def voided(self, block: int, place: int, voids: int) -> None:
+        self._outcomes.voided(block, place, voids)
