@@ -7,8 +7,8 @@ import re
 import signal
 import subprocess
 import sys
-from importlib.metadata import EntryPoint
 from contextlib import suppress
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
