@@ -21,6 +21,11 @@ _JOIN: Final = "/wakeng.v1.BotGatewayService/Join"
 Asked = list[bot_pb2.DecideRequest]
 
 
+def _first(question: bot_pb2.DecideRequest) -> str:
+    """The first legal token; a guess where the bot has said that it does not want them."""
+    return next(iter(question.legal_actions), "pass")
+
+
 # What they say -------------------------------------------------------------------------------------------------------
 
 
@@ -29,7 +34,7 @@ class Rightly:
     """The first legal token, to every question."""
 
     def messages(self, asked: Asked) -> Iterator[bot_pb2.BotMessage | bytes]:
-        answers = [bot_pb2.DecideResponse(decision_id=q.decision_id, action=q.legal_actions[0]) for q in asked]
+        answers = [bot_pb2.DecideResponse(decision_id=q.decision_id, action=_first(q)) for q in asked]
         yield bot_pb2.BotMessage(answers=answers)
 
 
@@ -47,7 +52,7 @@ class Answer:
         """It, as a message."""
         question = asked[self.place % len(asked)]
         decision_id = question.decision_id if self.place >= 0 else -self.place
-        action = question.legal_actions[0] if self.action is None else self.action
+        action = _first(question) if self.action is None else self.action
         return bot_pb2.DecideResponse(decision_id=decision_id, action=action, note=self.note, error=self.error)
 
 
