@@ -1,5 +1,6 @@
 """What a worker notes in the store of blocks that came to nothing, and how one is struck off (attempts.py)."""
 
+import logging
 from collections.abc import Callable
 from typing import Final
 
@@ -8,6 +9,8 @@ from wakeng.services.store import BlockAttempts
 from wakeng.services.tournament.run import Stored, get
 from wakeng.services.workers import attempts
 from wakeng.services.workers.patience import patiently
+
+log: Final = logging.getLogger(__name__)
 
 Key = tuple[str, int]
 """Tournament and block."""
@@ -34,7 +37,9 @@ class AttemptNotes:
             return False
         tournament = await patiently(self._journal, _STORE, lambda: get(self._store, known.match_id))
         await patiently(self._journal, _STORE, lambda: self._strike_off(tournament, verdict))
-        self._journal.event("block_given_up", match_id=known.match_id, block=known.block, reason=verdict.reason)
+        told = {"match_id": known.match_id, "block": known.block, "reason": verdict.reason}
+        self._journal.event("block_given_up", **told)
+        log.error("a block was given up and is struck off for all", extra=told)
         self._metrics.blocks_given_up.inc()
         return True
 
@@ -57,7 +62,9 @@ class AttemptNotes:
 
     async def failed(self, key: Key, reason: str, *, own: bool, noted: bool) -> None:
         """An attempt has failed, by the block's own fault as far as can be seen, or with others."""
-        self._journal.event("block_failed", match_id=key[0], block=key[1], reason=reason, own=own)
+        told = {"match_id": key[0], "block": key[1], "reason": reason}
+        self._journal.event("block_failed", **told, own=own)
+        log.warning("a block failed, and is tried again", extra=told)
         self._metrics.block_failures.inc()
         if own:
             await self._change(key, lambda known: attempts.failed(known, reason, noted=noted))

@@ -1,6 +1,7 @@
 """What to do while the store or NATS is away: wait, say so once, and go on where it was."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
@@ -14,6 +15,8 @@ from wakeng.services.errors import (
 )
 from wakeng.services.journal import Journal
 from wakeng.services.workers.connection import QueueError
+
+log: Final = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -35,7 +38,9 @@ async def patiently(journal: Journal, what: str, work: Callable[[], Awaitable[T]
             raise
         except (StoreError, QueueError, Error, TimeoutError, OSError) as problem:
             if not failures:
-                journal.event("waiting", what=what, reason=str(problem) or type(problem).__name__)
+                reason = str(problem) or type(problem).__name__
+                journal.event("waiting", what=what, reason=reason)
+                log.warning("what is needed is away, and waited for", extra={"what": what, "reason": reason})
             failures += 1
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_S)
