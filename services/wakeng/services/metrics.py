@@ -180,7 +180,7 @@ class Metrics:
         )
         self.store_away = Gauge(
             "wakeng_store_away",
-            "1 while the store is away and what it was asked is tried again, which it is for two minutes.",
+            "Whether the store is away (1), and what it was asked is tried again, which it is for two minutes.",
             registry=registry,
         )
         self.store_write = Histogram(
