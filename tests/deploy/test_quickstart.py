@@ -16,7 +16,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -29,8 +28,6 @@ PAGE = (HOME / "docs" / "operations.md").read_text("utf-8")
 PORTS = ("54329", "42229", "50059", "9469", "9470", "9471")
 PATIENCE_S = 120
 AS_POSTGRES = '#!/bin/sh\nexec setpriv --reuid {user} --regid {user} --init-groups {program} "$@"\n'
-
-pytestmark = pytest.mark.skipif(find_spec("wakeng.services.commands.worker") is None, reason="there are no workers yet")
 
 
 def steps() -> list[str]:

@@ -54,6 +54,8 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "check-bot": Entry(_WRITE, "Try your bot as the arena would, check by check.", "wakeng.cli.check_bot:command"),
     "train": Entry(_WRITE, "What the built-in bots know of strength, measured anew.", "wakeng.cli.train:command"),
     "serve": Entry(_OPERATE, "The arena as a server.", extra="server"),
+    "worker": Entry(_OPERATE, "Plays blocks of tournaments, beside any number of others.", extra="server"),
+    "db": Entry(_OPERATE, "The store: upgraded, checked, backed up, pruned.", extra="server"),
     "bot": Entry(_OPERATE, "Bots registered under names, for seats to ask for.", extra="server"),
     "token": Entry(_OPERATE, "Who may call the arena: tokens made and taken back.", extra="server"),
     "config": Entry(_OPERATE, "Settings from file and environment: checked, shown.", extra="server"),

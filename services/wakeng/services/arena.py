@@ -53,6 +53,7 @@ class Arena:
         """Those in use, with the tables that each may set."""
         self.writers: set[RecordWriter] = set()
         """Those in use."""
+        metrics.store_away.set_function(lambda: float(store.away))
         metrics.records_waiting.set_function(lambda: sum(writer.waiting for writer in list(self.writers)))
         metrics.tables_running.set_function(lambda: sum(floor.running for floor in list(self.floors)))
         metrics.tables_free.set_function(self._free_tables)

@@ -175,7 +175,12 @@ class Metrics:
         )
         self.store_failures = Counter(
             "wakeng_store_write_failures",
-            "Batches of records that the store did not take; they are kept and tried again.",
+            "Batches of records that the store did not take within its two minutes; what is played then ends.",
+            registry=registry,
+        )
+        self.store_away = Gauge(
+            "wakeng_store_away",
+            "Whether the store is away (1), and what it was asked is tried again, which it is for two minutes.",
             registry=registry,
         )
         self.store_write = Histogram(

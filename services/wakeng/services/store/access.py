@@ -35,6 +35,11 @@ class Access:
         # SQLite has one writer at a time; those of this process queue here, in order, not at the file's lock.
         self._turn: AbstractAsyncContextManager[Any] = asyncio.Lock() if self.dialect == "sqlite" else nullcontext()
 
+    @property
+    def away(self) -> bool:
+        """Whether the database is away, and what it was asked is tried again."""
+        return self._reads.away or self._writes.away
+
     async def read(self, work: Work[T]) -> T:
         """What `work` makes of the database; tried again while failures are of the kind that passes."""
         with failures_told():

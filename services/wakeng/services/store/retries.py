@@ -61,6 +61,11 @@ class Retries:
         self._patience = patience
         self._away_since: float | None = None
 
+    @property
+    def away(self) -> bool:
+        """Whether a failure is being sat out."""
+        return self._away_since is not None
+
     async def until_done(self, attempt: Callable[[], Awaitable[T]]) -> T:
         """What `attempt` returns when it does; raises what is no passing failure, and what is when the time is up."""
         loop = asyncio.get_running_loop()

@@ -114,6 +114,11 @@ class Store:
             raise
         return cls(Access(engine, clock, patience))
 
+    @property
+    def away(self) -> bool:
+        """Whether the database is away, and what it was asked is tried again."""
+        return self._access.away
+
     async def close(self) -> None:
         """Closes every connection; whatever was written is there to stay."""
         await self._access.engine.dispose()
