@@ -56,7 +56,7 @@ def begun(here: Crew) -> bool:
 
 def test_two_workers_come_to_the_same_standings_and_each_plays_a_part(here: Crew, undisturbed: Standings) -> None:
     for name in ("one", "two"):
-        here.worker(name)
+        here.worker(name, "--tables", "8")
     played = here.result(here.run(TEXT))
     assert played["complete"]
     assert played["hands_recorded"] == 3 * BLOCKS
@@ -249,7 +249,7 @@ async def test_a_bot_has_no_more_hands_in_play_with_all_workers_than_it_takes(he
             *FIELD[:2], f'{{ name = "narrow", address = "{served.address}" }}', lines=(CALM,), blocks=60, tables=16
         )
         for name in ("one", "two", "three"):
-            await asyncio.to_thread(here.worker, name)
+            await asyncio.to_thread(here.worker, name, "--tables", "8")
         played = await asyncio.to_thread(lambda: here.result(here.run(text)))
     assert played["complete"]
     assert bot.most_at_once() == 2

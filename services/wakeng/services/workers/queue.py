@@ -235,9 +235,9 @@ class Queue:
 
         return await self.client.subscribe(f"{self._name}.stop.*", cb=read)
 
-    def pull(self, accept: Callable[["Msg"], Awaitable[None]]) -> "Pull":
-        """Ask for blocks."""
-        return Pull(self.client, f"$JS.API.CONSUMER.MSG.NEXT.{self._stream}.{_CONSUMER}", accept)
+    def pull(self, accept: Callable[["Msg"], Awaitable[None]], *, again: Callable[[], None] = lambda: None) -> "Pull":
+        """Ask for blocks; `again` is called when it is time to."""
+        return Pull(self.client, f"$JS.API.CONSUMER.MSG.NEXT.{self._stream}.{_CONSUMER}", accept, again)
 
     def _subject(self, message: BlockMessage) -> str:
         return f"{self._name}.blocks.{token(message.tournament_id)}.{message.block.index}"
@@ -262,8 +262,15 @@ class Pull:
 
     EXPIRES_S: Final = 5.0
 
-    def __init__(self, client: "Client", subject: str, accept: Callable[["Msg"], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        client: "Client",
+        subject: str,
+        accept: Callable[["Msg"], Awaitable[None]],
+        again: Callable[[], None],
+    ) -> None:
         """For `Queue.pull`."""
+        self._again = again
         self._client = client
         self._subject = subject
         self._accept = accept
@@ -301,6 +308,7 @@ class Pull:
             await self._accept(message)
         if request.left <= 0 or status not in (None, "100"):
             await self._end(request)
+            self._again()
 
     async def _end(self, request: "_Request") -> None:
         self._asked.discard(request)

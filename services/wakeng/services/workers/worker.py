@@ -97,7 +97,7 @@ class Worker:
     async def run(self, stop: asyncio.Event, *, grace: float) -> None:
         """Work until `stop`; then finish the blocks in hand within `grace` seconds, and give back the rest."""
         await patiently(self._arena.journal, "queue", self._beat)
-        pull = self._queue.pull(self._accept)
+        pull = self._queue.pull(self._accept, again=self._room.set)
         stopped = await self._queue.on_stop(self._let_go)
         ask = asyncio.create_task(self._keep_asking(pull.ask))
         tasks = [ask, *map(asyncio.create_task, (self._keep_beating(), self._keep_alive(), self._keep_committing()))]
