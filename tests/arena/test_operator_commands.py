@@ -181,3 +181,13 @@ def test_a_token_that_cannot_be_is_said_to(tmp_path: Path, arguments: tuple[str,
     result = wakeng("token", *arguments, "--db", f"sqlite:///{tmp_path / 'wakeng.db'}")
     assert (result.returncode, result.stdout) == (2, "")
     assert said in result.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("hands", [5, 1000])
+def test_a_journal_on_a_full_disk_ends_the_match_and_says_so(tmp_path: Path, hands: int) -> None:
+    """Whether the journal first writes at the end, or when its buffer is full and hands are in play."""
+    seats = ("--rules", "xian", "--seats", "greedy,greedy,lowest", "--in-process", "--hands", str(hands))
+    played = wakeng("match", *seats, "--journal", "/dev/full", "--db", f"sqlite:///{tmp_path / 'w.db'}")
+    assert played.returncode == 1
+    assert played.stderr.splitlines()[-1] == "wakeng: cannot write to /dev/full: No space left on device"

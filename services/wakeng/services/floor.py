@@ -185,8 +185,11 @@ class Floor:
 
     def faulted(self, table: Table, seat: int, fault: Fault) -> None:
         """Tell everybody."""
-        for watcher in self._watchers:
-            watcher.faulted(table, seat, fault)
+        try:
+            for watcher in self._watchers:
+                watcher.faulted(table, seat, fault)
+        except Exception as error:  # Of the arena's own; the seat that reports the fault is not to suffer from it.
+            self._break(error)
 
     def ended(self, play: "_Play") -> None:
         """Give the leases back, judge the bots and hand over the record."""
@@ -203,17 +206,23 @@ class Floor:
             return
         play.over = True
         self._end(play)
-        for watcher in self._watchers:
-            watcher.hand_voided(play.table, reason)
+        try:
+            for watcher in self._watchers:
+                watcher.hand_voided(play.table, reason)
+        except Exception as error:  # A journal on a full disk: what voids the hand fails at telling it, too.
+            self._break(error)
         play.ending.voided(reason)
 
     def broke(self, play: "_Play", error: Exception) -> None:
         """An error of the arena's own at a table: the hand is void, or, where it was over already, all is."""
         if play.over:
-            self.broken = self.broken or error
-            self._wake()
+            self._break(error)
         else:
             self.void(play, f"{type(error).__name__}: {error}")
+
+    def _break(self, error: Exception) -> None:
+        self.broken = self.broken or error
+        self._wake()
 
     # Quarantine -----------------------------------------------------------------------------------------------------
 
