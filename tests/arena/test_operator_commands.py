@@ -189,5 +189,5 @@ def test_a_journal_on_a_full_disk_ends_the_match_and_says_so(tmp_path: Path, han
     """Whether the journal first writes at the end, or when its buffer is full and hands are in play."""
     seats = ("--rules", "xian", "--seats", "greedy,greedy,lowest", "--in-process", "--hands", str(hands))
     played = wakeng("match", *seats, "--journal", "/dev/full", "--db", f"sqlite:///{tmp_path / 'w.db'}")
-    assert played.returncode == 1
+    assert played.returncode == 2
     assert played.stderr.splitlines()[-1] == "wakeng: cannot write to /dev/full: No space left on device"
