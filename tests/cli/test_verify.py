@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import random
-import resource
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.records import HOSTILE, MATCH_SEED, played, write
-from tests.cli.test_main import WAKENG, run
+from tests.cli.test_main import run
 from wakeng.engine import PRESETS, encode
 
 RECORDS = [played(preset, index) for preset in PRESETS for index in range(2)]
@@ -213,14 +213,10 @@ def asked_from(record: dict[str, Any], first: int) -> dict[str, Any]:
 
 def test_a_huge_line_is_never_held_whole() -> None:
     """300 MB without a newline, in a process that may not grow by that much."""
-    limit = 1 << 28
-    verify = subprocess.Popen(
-        [*WAKENG, "verify", "-", "--keep-going"],
-        stdin=-1,
-        stdout=-1,
-        stderr=-1,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)),
-    )
+    held = "import resource; resource.setrlimit(resource.RLIMIT_DATA, (1 << 28, 1 << 28))"
+    command_line = "from wakeng.cli.main import main; main()"
+    command = [sys.executable, "-c", f"{held}; {command_line}", "verify", "-", "--keep-going"]
+    verify = subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-1)
     assert verify.stdin is not None
     for _ in range(300):
         verify.stdin.write(b"x" * 1_000_000)
