@@ -17,7 +17,7 @@ from wakeng.sdk import Bot
 from wakeng.sdk.testing import play_hand
 
 SEED = bytes(range(32))
-LADDER = ("random", "lowest", "greedy", "expert")
+LADDER = ("random", "lowest", "greedy", "expert", "net")
 STEPS = tuple(pairwise(LADDER))
 """Measured on 2,000 deals of xian, in points a hand: see docs/opponents.md."""
 

@@ -13,7 +13,7 @@ from wakeng.bots.compiled.chance import State
 from wakeng.bots.network import layout
 from wakeng.bots.training.learner import Net
 
-FORMAT: Final = 2
+FORMAT: Final = 1
 
 
 class CheckpointError(ValueError):
@@ -40,23 +40,8 @@ class Checkpoint:
     net: Net
     chance: State
     deck: Ints
-    mean: Net
-    """The mean of the networks after the last rounds, which is what the run is for."""
-    averaged: int = 0
-    """Of how many rounds."""
     earlier: list[float] = field(default_factory=list)
     """The minutes or hands that were asked at first, where a finished run was lengthened."""
-
-    def average(self) -> None:
-        """Take the present network into the mean."""
-        self.averaged += 1
-        for mean, now in zip(self.mean, self.net, strict=True):
-            mean += (now - mean) / np.float32(self.averaged)
-
-    @property
-    def result(self) -> Net:
-        """The mean, or the network itself where the run is not so far yet."""
-        return self.mean if self.averaged else self.net
 
     def lengthen(self, *, minutes: float | None, hands: int | None) -> None:
         """Ask for more of what the run is measured in; ValueError where that is no more."""
@@ -66,7 +51,6 @@ class Checkpoint:
         if more is None or more <= asked:
             raise ValueError(f"the run has {asked:g} {unit}; it goes on for more {unit} than that, or as it is")
         self.earlier.append(asked)
-        self.averaged = 0
         self.minutes, self.hands = minutes, hands
 
     def save(self, path: Path) -> None:
@@ -78,14 +62,11 @@ class Checkpoint:
             "hands": self.hands,
             "seed": self.seed,
             "earlier": self.earlier,
-            "averaged": self.averaged,
             "tally": asdict(self.tally),
         }
         beside = path.with_name(path.name + ".new")
         with beside.open("wb") as file:
-            mean = {f"mean_{name}": array for name, array in self.mean._asdict().items()}
-            held = {"chance": self.chance, "deck": self.deck, **self.net._asdict(), **mean}
-            np.savez(file, allow_pickle=False, about=np.array(json.dumps(about)), **held)
+            np.savez(file, about=json.dumps(about), chance=self.chance, deck=self.deck, **self.net._asdict())
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, path)
@@ -97,14 +78,11 @@ def load(path: Path) -> Checkpoint:
         with np.load(path, allow_pickle=False) as held:
             about: dict[str, Any] = json.loads(str(held["about"]))
             net = Net(*(held[name] for name in Net._fields))
-            mean = Net(*(held[f"mean_{name}"] for name in Net._fields))
             chance, deck = held["chance"], held["deck"]
     except (OSError, ValueError, KeyError, EOFError) as problem:
         raise CheckpointError(f"{path} is no checkpoint of a training run ({problem})") from None
     if (about.get("format"), about.get("features")) != (FORMAT, layout.VERSION):
         raise CheckpointError(f"{path} is of another version; begin the training anew")
     tally = Tally(**about["tally"])
-    return Checkpoint(
-        about["minutes"], about["hands"], about["seed"], tally, net, chance, deck, mean, about["averaged"],
-        about["earlier"],
-    )  # fmt: skip
+    earlier = about.get("earlier", [])
+    return Checkpoint(about["minutes"], about["hands"], about["seed"], tally, net, chance, deck, earlier)

@@ -17,13 +17,12 @@ MEASURED_DEALS = 2_000
 def weights_of(state: Checkpoint) -> Weights:
     """The network of a run as it goes into a file. Rows that no position ever used still are as they began: zero."""
     began = fresh(state.seed).first
-    net = state.result
-    first = np.where((state.net.first == began).all(axis=2, keepdims=True), np.float32(0), net.first)
+    first = np.where((state.net.first == began).all(axis=2, keepdims=True), np.float32(0), state.net.first)
     rows, scale = quantised(first)
-    kept = net._replace(first=rows.astype(np.float32) * scale[:, None])
+    kept = state.net._replace(first=rows.astype(np.float32) * scale[:, None])
     return Weights(
-        PRESETS["xian"], _record(state, kept), rows, scale, net.first_bias, net.second, net.second_bias,
-        net.last, net.last_bias,
+        PRESETS["xian"], _record(state, kept), rows, scale, state.net.first_bias, state.net.second,
+        state.net.second_bias, state.net.last, state.net.last_bias,
     )  # fmt: skip
 
 

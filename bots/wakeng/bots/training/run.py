@@ -5,9 +5,6 @@
 2. In part of the hands `expert` sits as the digger, or as both defenders; by itself alone the network would learn to
    beat itself, and each of its defenders would still lose to an `expert` digger.
 
-What comes out is the mean of the weights over the second half of the second stage: each step moves them a little at
-random, and in the mean that cancels.
-
 A run of so many hands follows from its seed alone, interrupted or not. One of so many minutes depends on the machine.
 """
 
@@ -30,8 +27,6 @@ RATE_FLOOR: Final = 0.02
 RATE_POWER: Final = 1.5
 EARLY: Final = 0.05
 """The part of the first stage that plays more at random."""
-AVERAGED_FROM: Final = 0.5
-"""The part of the second stage from which on the weights are averaged."""
 CHECKPOINT_SECONDS: Final = 30.0
 
 
@@ -110,8 +105,6 @@ class Run:
             state.net, self._table, self._work, state.chance, hands, _manner(which, within),
             _rate(STAGES[which], within), self._samples,
         )  # fmt: skip
-        if which == 1 and within >= AVERAGED_FROM:
-            state.average()
         tally = state.tally
         tally.hands[which] += hands
         tally.samples[which] += int(self._samples.filled[0])
@@ -121,9 +114,7 @@ class Run:
 
 def begin(*, minutes: float | None = None, hands: int | None = None, seed: int) -> Run:
     """A new run, as long as so many minutes or so many hands."""
-    return Run(
-        Checkpoint(minutes, hands, seed, Tally(), fresh(seed), chance.source(seed), np.arange(52), mean=fresh(seed))
-    )
+    return Run(Checkpoint(minutes, hands, seed, Tally(), fresh(seed), chance.source(seed), np.arange(52)))
 
 
 def _place(progress: float) -> tuple[int, float]:
