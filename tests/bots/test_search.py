@@ -19,8 +19,9 @@ from wakeng.sdk.testing import decision_for, play_hand
 SEED = bytes(range(32))
 
 
-def test_300_choices_are_the_same_alone_in_a_batch_and_in_any_order() -> None:
-    asked, bot = decisions(300), Search(SEED)
+@pytest.mark.parametrize("many", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_choices_are_the_same_alone_in_a_batch_and_in_any_order(many: int) -> None:
+    asked, bot = decisions(many), Search(SEED)
     alone = [bot.choose(decision) for decision in asked]
     order = random.Random(1).sample(range(len(asked)), len(asked))
     fresh = Search(SEED)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import orjson
 
-from wakeng.bots import BUILTIN_BOTS
+from wakeng.bots import BUILTIN_BOTS, UnknownBot
 from wakeng.engine import derive
 from wakeng.services.deadlines import Deadlines
 from wakeng.services.floor import Floor, Record, Watcher
@@ -215,11 +215,9 @@ class MatchRun:
 
 
 def check_bots(seats: Sequence[SeatSpec]) -> None:
-    """SpecError if a seat names a built-in bot that there is not."""
+    """SpecError if a seat names a built-in bot that there is not, or one that may not sit at a table."""
     for seat in seats:
         if seat.kind is SeatKind.BUILTIN and seat.bot not in BUILTIN_BOTS:
             raise SpecError(
-                "seats",
-                f"there is no built-in bot {seat.bot!r}; there are {', '.join(BUILTIN_BOTS)}"
-                " (a bot of your own is named by its HOST:PORT or unix:PATH)",
+                "seats", f"{UnknownBot(seat.bot)} (a bot of your own is named by its HOST:PORT or unix:PATH)"
             )

@@ -3,7 +3,7 @@
 Five bots, all line-ups, in two runs of the same seed: in one the fifth takes as long as the rest for an answer, in the
 other fifty times as long. Both play the same hands, so what the others lose in hands a second is what the runs take
 longer; the whole run's figure, with its beginning and its end, stands beside it. The bots are gRPC servers in this
-process and take any number of questions at once; an answer costs them time, not work.
+process and take 4,096 questions at once, so that the slow one could keep up; an answer costs them time, not work.
 """
 
 import asyncio
@@ -89,6 +89,7 @@ class Late(Bot):
     """Plays the first legal action after so many seconds, however many questions it has."""
 
     version = "1"
+    max_decisions = 4_096
 
     def __init__(self, latency: float) -> None:
         self._latency = latency
