@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 
@@ -45,12 +45,14 @@ class Server:
     def __init__(self, folder: Path, *, port: int | None = None) -> None:
         self._folder = folder
         self._port = port
-        self._user: dict[str, Any] = {}
+        self._as: list[str] = []
+        """What its programs are run by."""
         if os.geteuid() == 0:  # Which PostgreSQL refuses to run as.
             names = {entry.pw_name: entry for entry in pwd.getpwall()}
             user = names.get("postgres") or names["nobody"]
             os.chown(folder, user.pw_uid, user.pw_gid)
-            self._user = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+            # Not by subprocess, which forks for that: a copy of gRPC's threads may fail before it is psql.
+            self._as = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
         self._process: subprocess.Popen[bytes] | None = None
         self.run("initdb", *INITDB, *LOCALE, "-D", str(folder / "data"))
 
@@ -62,12 +64,11 @@ class Server:
         settings = [word for name, value in SETTINGS.items() for word in ("-c", f"{name}={value}")]
         log = (self._folder / "log").open("ab")
         self._process = subprocess.Popen(
-            [binary("postgres"), "-D", str(self._folder / "data"), "-k", str(self._folder), *listens, *settings],
+            [*self._as, binary("postgres"), "-D", self._folder / "data", "-k", self._folder, *listens, *settings],
             stdout=log,
             stderr=log,
             stdin=subprocess.DEVNULL,
             cwd=self._folder,
-            **self._user,
         )
         log.close()
         self.run("psql", "-qc", "SELECT 1", *self._reach("postgres"), until=True)
@@ -101,13 +102,12 @@ class Server:
         """Runs one of its programs; with `until` again and again until it succeeds, while the server lives."""
         while True:
             done: subprocess.CompletedProcess[bytes] = subprocess.run(
-                [binary(program), *arguments],
+                [*self._as, binary(program), *arguments],
                 check=False,
                 capture_output=True,
                 input=stdin,
                 timeout=60,
                 cwd=self._folder,
-                **self._user,
             )
             if done.returncode == 0:
                 return done.stdout.decode()
