@@ -1,7 +1,9 @@
 """Seeds, their stream and the deals they give (docs/rules.md 7)."""
 
+import copy
 import hashlib
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -148,3 +150,15 @@ def test_where_there_is_no_blind_nobody_is_asked_first(without_blind: Any) -> No
 def test_the_lowest_heart_is_the_lowest_dealt_one() -> None:
     hands = tuple(parse_cards(hand) for hand in ("8hAh", "4d7h", "9hTh"))
     assert Deal(0, hands, parse_cards("4h5h6h")).lowest_heart_seat == 1
+
+
+@pytest.mark.parametrize("preset", ["xian", "three_blind", "baoji_traditional"])
+def test_a_deal_is_the_same_whatever_order_its_cards_are_named_in_and_however_it_is_copied(preset: str) -> None:
+    deal = deal_cards(PRESETS[preset], derive(ZERO, "deal", 2))
+    assert all(list(cards) == sorted(cards) for cards in (*deal.hands, deal.kitty))
+    turned = [cards[::-1] for cards in deal.hands]
+    again = Deal(deal.first_dealt_seat, turned, deal.kitty[::-1], deal.marked_card, deal.task)
+    assert deal == again == copy.deepcopy(deal) == pickle.loads(pickle.dumps(deal))
+    assert hash(deal) == hash(again)
+    assert repr(deal) == repr(again)
+    assert str(deal.kitty) in repr(deal)

@@ -1,4 +1,7 @@
-"""Cards as small ints: id = 4 x rank index + suit index, 0 (`4c`) to 51 (`3s`) (docs/rules.md 1)."""
+"""Cards as small ints: id = 4 x rank index + suit index, 0 (`4c`) to 51 (`3s`) (docs/rules.md 1).
+
+A set of cards is an int too, with bit 13 x suit index + rank index for each: four planes of 13 bits, one a suit.
+"""
 
 from collections.abc import Iterable
 from itertools import pairwise
@@ -12,6 +15,10 @@ SUITS: Final = "cdhs"
 DECK: Final = tuple(range(52))
 HEARTS: Final = tuple(4 * rank + SUITS.index("h") for rank in range(13))
 """The hearts, low to high: they alone decide who calls and leads."""
+
+CARD_BITS: Final = tuple(1 << 13 * (card & 3) + (card >> 2) for card in DECK)
+"""By id: the set of that card alone."""
+_card_bit: Final = CARD_BITS.__getitem__
 
 CARD_NAMES: Final = tuple(rank + suit for rank in RANKS for suit in SUITS)
 _CARD_IDS: Final = {name: card for card, name in enumerate(CARD_NAMES)}
@@ -37,6 +44,16 @@ def parse_cards(text: str) -> tuple[int, ...]:
 def format_cards(cards: Iterable[int]) -> str:
     """The string form of cards, in ascending id whatever order they come in."""
     return "".join([CARD_NAMES[card] for card in sorted(cards)])
+
+
+def card_set(cards: Iterable[int]) -> int:
+    """The set of different card ids."""
+    return sum(map(_card_bit, cards))
+
+
+def card_ids(cards: int) -> tuple[int, ...]:
+    """The ids in a set, ascending."""
+    return tuple([card for card, bit in enumerate(CARD_BITS) if cards & bit])
 
 
 def count_ranks(cards: Iterable[int]) -> list[int]:

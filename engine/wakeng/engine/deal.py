@@ -1,11 +1,12 @@
 """Seeds, their stream of random numbers, and the deal they give: the whole of docs/rules.md 7."""
 
 import struct
+from collections.abc import Iterable
 from hashlib import sha256
 from operator import mod
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
-from wakeng.engine.cards import HEARTS
+from wakeng.engine.cards import CARD_BITS, HEARTS, card_ids, card_set
 from wakeng.engine.rules import Bidding, FirstCaller, RuleSet
 from wakeng.engine.tasks import CATALOGUE, Task
 
@@ -31,6 +32,13 @@ def parse_seed(text: str) -> bytes:
     return bytes.fromhex(text)
 
 
+# Names of their own, since before Python 3.12 a member of an enum takes nine times as long to find.
+_ASSIGNED: Final = Bidding.ASSIGNED
+_MARKED_CARD: Final = FirstCaller.MARKED_CARD
+_HEARTS: Final = tuple(CARD_BITS[card] for card in HEARTS)
+_WORDS: Final = struct.Struct(">8I").unpack
+
+
 class Stream:
     """Uniform draws from a seed: big-endian 32-bit words of SHA-256(seed || block number), block after block."""
 
@@ -45,15 +53,10 @@ class Stream:
     def _ahead(self, count: int) -> list[int]:
         """At least so many words, the next first."""
         words = self._words
-        missing = -((len(words) - count) // 8)
-        if missing > 0:
-            blocks = map(self._block, range(self._blocks, self._blocks + missing))
-            words += struct.unpack(f">{8 * missing}I", b"".join(blocks))
-            self._blocks += missing
+        while len(words) < count:
+            words += _WORDS(sha256(self._seed + self._blocks.to_bytes(8, "big")).digest())
+            self._blocks += 1
         return words
-
-    def _block(self, number: int) -> bytes:
-        return sha256(self._seed + number.to_bytes(8, "big")).digest()
 
     def below(self, n: int) -> int:
         """A number in 0..n-1, all equally likely: words that would favour the low ones are passed over."""
@@ -77,26 +80,61 @@ class Stream:
                 items[i], items[j] = items[j], items[i]
             return
         del self._words[:draws]
-        places = map(mod, words, range(draws + 1, 1, -1))
-        for i, j in zip(range(draws, 0, -1), places, strict=True):
+        i = len(items)
+        for j in map(mod, words, range(i, 1, -1)):
+            i -= 1
             items[i], items[j] = items[j], items[i]
 
 
-class Deal(NamedTuple):
-    """Who was dealt what. Cards ascend by id; `marked_card` and `task` are None where the rule set has none."""
-
+class _Dealt(NamedTuple):
     first_dealt_seat: int
-    hands: tuple[tuple[int, ...], ...]
-    kitty: tuple[int, ...]
-    marked_card: int | None = None
-    task: Task | None = None
+    hand_sets: tuple[int, ...]
+    kitty_set: int
+    marked_card: int | None
+    task: Task | None
+
+
+class Deal(_Dealt):
+    """Who was dealt what; `marked_card` and `task` are None where the rule set has none.
+
+    It keeps sets of cards, since nothing in a hand hangs on an order; their ids, ascending, are made when asked for.
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        first_dealt_seat: int,
+        hands: Iterable[Iterable[int]],
+        kitty: Iterable[int],
+        marked_card: int | None = None,
+        task: Task | None = None,
+    ) -> "Deal":
+        """The deal of some card ids."""
+        return cls._make((first_dealt_seat, tuple(map(card_set, hands)), card_set(kitty), marked_card, task))
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return (self.first_dealt_seat, self.hands, self.kitty, self.marked_card, self.task)
+
+    def __repr__(self) -> str:
+        return f"Deal{self.__getnewargs__()}"
+
+    @property
+    def hands(self) -> tuple[tuple[int, ...], ...]:
+        """The cards dealt to each seat."""
+        return tuple(map(card_ids, self.hand_sets))
+
+    @property
+    def kitty(self) -> tuple[int, ...]:
+        """The cards dealt aside."""
+        return card_ids(self.kitty_set)
 
     @property
     def lowest_heart_seat(self) -> int:
         """The seat dealt the lowest heart outside the kitty: the first lead is its own (docs/rules.md 3.10)."""
-        for heart in HEARTS:
-            for seat, hand in enumerate(self.hands):
-                if heart in hand:
+        for heart in _HEARTS:
+            for seat, cards in enumerate(self.hand_sets):
+                if cards & heart:
                     return seat
         raise ValueError("no hand holds a heart; a rule set leaves more hearts in the deck than the kitty takes")
 
@@ -105,7 +143,8 @@ class Deal(NamedTuple):
         """The seat dealt the marked card, KITTY where it lies there, None where no card is marked."""
         if self.marked_card is None:
             return None
-        return next((seat for seat, hand in enumerate(self.hands) if self.marked_card in hand), KITTY)
+        marked = CARD_BITS[self.marked_card]
+        return next((seat for seat, cards in enumerate(self.hand_sets) if cards & marked), KITTY)
 
     @property
     def first_caller(self) -> int:
@@ -118,15 +157,14 @@ def deal_cards(rules: RuleSet, seed: bytes) -> Deal:
     """The deal of a hand's seed (32 bytes), drawn in the order of docs/rules.md 7."""
     stream = Stream(seed)
     below = stream.below
-    deck = list(rules.deck)
-    marked = deck[below(len(deck))] if rules.first_caller is FirstCaller.MARKED_CARD else None
-    first = below(rules.players)
+    players, deck = rules.players, list(rules.deck_bits)
+    marked = rules.deck[below(len(deck))] if rules.first_caller is _MARKED_CARD else None
+    first = below(players)
     stream.shuffle(deck)
     task = CATALOGUE[below(len(CATALOGUE))] if rules.tasks else None
-    players = rules.players
-    dealt = deck[: players * rules.hand_size]
-    hands = tuple(tuple(sorted(dealt[(seat - first) % players :: players])) for seat in range(players))
-    return Deal(first, hands, tuple(sorted(deck[len(dealt) :])), marked, task)
+    dealt = players * rules.hand_size
+    hands = tuple([sum(deck[(seat - first) % players : dealt : players]) for seat in range(players)])
+    return Deal._make((first, hands, sum(deck[dealt:]), marked, task))
 
 
 def hand_seed(match_seed: bytes, hand_index: int) -> bytes:
@@ -149,7 +187,7 @@ def blind_first_seat(rules: RuleSet, match_seed: bytes, hand_index: int) -> int 
 
 def check_assigned_digger(rules: RuleSet, assigned_digger: int | None) -> None:
     """ValueError unless a digger is assigned exactly where the rule set's bidding says so, and is a seat."""
-    if (rules.bidding is Bidding.ASSIGNED) != (assigned_digger is not None):
+    if (rules.bidding is _ASSIGNED) != (assigned_digger is not None):
         raise ValueError("assigned_digger: to be given with bidding=assigned, and only then")
     if assigned_digger is not None and not 0 <= assigned_digger < rules.players:
         raise ValueError(f"assigned_digger: {assigned_digger} is no seat of 0..{rules.players - 1}")

@@ -9,22 +9,22 @@ before `apply` returns.
 from collections.abc import Iterable
 from typing import Final
 
-from wakeng.engine.cards import count_ranks
+from wakeng.engine.cards import card_ids, count_ranks
 from wakeng.engine.deal import Deal, check_assigned_digger, deal_cards
 from wakeng.engine.observe import Observation
 from wakeng.engine.phases import ACTIONS, ALL_TOKENS, EVENTS, HIDDEN, LIE_DOWN_REFUSED, TOKENS, Phase, lies_down
 from wakeng.engine.plays import (
+    EFFECTS,
     FIRST_QUAD,
     FIRST_RUN,
     FOLLOWS,
     PAIRS,
     PLAYS,
+    QUAD_FALL,
     QUADS,
-    REMOVALS,
     SINGLES,
     TRIPLES,
-    add,
-    pack,
+    pack_set,
     rank_count,
     remove,
 )
@@ -40,20 +40,24 @@ BLIND_DIG: Final = 3
 """Also what an assigned dig is worth."""
 FORCED_DIG: Final = 1
 
+# Names of their own, since before Python 3.12 a member of an enum takes nine times as long to find.
+_ASSIGNED: Final = Bidding.ASSIGNED
 _PLAY: Final = Phase.PLAY
 _END: Final = Phase.END
 _BLIND: Final = Phase.BLIND
 _BID: Final = Phase.BID
 _GRAB: Final = Phase.GRAB
+_PLAY_DECISIONS: Final = tuple(tuple((seat, _PLAY, play.id) for play in PLAYS) for seat in range(4))
+"""By seat and play: the decision, made once."""
 _OFFER: Final = (0, 1)
 _HIGHER_BIDS: Final = tuple(tuple((PASS, *range(bid + 1, most + 1)) for bid in range(5)) for most in range(5))
 """By the highest bid there may be and the highest so far: what may be bid."""
-_ORDERS: Final[tuple[tuple[list[int], ...], ...]] = tuple(
-    tuple([*range(seat, n), *range(seat)] for seat in range(n)) for n in range(5)
-)
-"""By players and first seat: all seats in turn order."""
 _RANK_BITS: Final = (1 << 13) - 1
-_RUN_BITS: Final = (1 << 10) - 1
+_PAIR_BIT: Final = 1 << 13
+_TRIPLE_BIT: Final = 1 << 26
+_QUAD_BIT: Final = 1 << 39
+_NO_HAND: Final = 1 << 52
+"""These are the least packed hands that hold a pair, a triple, a quad; and the least int that is none."""
 _CONTROL_POINTS: Final = {10: 1, 11: 2, 12: 3}
 """A, 2 and 3 by rank index, for LIE_DOWN."""
 
@@ -75,13 +79,14 @@ class Hand:
 
     __slots__ = (
         "_after",
+        "_beaten",
         "_bombs",
         "_caller",
         "_history",
-        "_queue",
         "_runs",
-        "_simple",
+        "_special_from",
         "_told",
+        "_unasked",
         "bid",
         "blind",
         "bombs",
@@ -114,7 +119,7 @@ class Hand:
         check_assigned_digger(rules, assigned_digger)
         self.rules = rules
         self.deal = deal
-        self.planes = [pack(cards) for cards in deal.hands]
+        self.planes = [pack_set(cards) for cards in deal.hand_sets]
         self.dealt = False
         """Whether the cards are out; in BLIND nobody has seen one."""
         self.phase = _END
@@ -132,13 +137,16 @@ class Hand:
         self.holder = NOBODY
         self.result: Result | None = None
         self._caller = NOBODY
-        self._queue: list[int] = []
-        self._after: list[int] = _ORDERS[rules.players][1].copy()
+        self._unasked = 0
+        """How many seats the phase has still to ask."""
+        self._after: list[int] = [*range(1, rules.players), 0]
         self._runs = rules.run_leads
         self._bombs = rules.bombs
-        self._simple = not rules.bombs and not rules.must_beat
-        """Whether what follows a play is a row of FOLLOWS as it stands."""
-        if rules.bidding is Bidding.ASSIGNED:
+        self._beaten = FOLLOWS[PASS]
+        """The row of the play to beat."""
+        self._special_from = 0 if rules.must_beat else _QUAD_BIT if rules.bombs else _NO_HAND
+        """The least packed hand for which that row is not all: it holds a bomb, or one must beat."""
+        if rules.bidding is _ASSIGNED:
             assert assigned_digger is not None
             self.bid = BLIND_DIG
             self._take_kitty(assigned_digger)
@@ -175,20 +183,21 @@ class Hand:
         if action not in self.legal:
             raise self._refusal(action)
         seat = self.turn
-        phase = self.phase
-        self.decisions.append((seat, phase, action))
-        if phase is not _PLAY:
-            _ANSWERS[phase](self, seat, action)
+        if self.phase is not _PLAY:
+            self.decisions.append((seat, self.phase, action))
+            _ANSWERS[self.phase](self, seat, action)
             return
+        self.decisions.append(_PLAY_DECISIONS[seat][action])
+        self.turn = turn = self._after[seat]
         planes = self.planes
-        turn = self.turn = self._after[seat]
         if action:
-            rest, shift, mask = REMOVALS[action]
+            ranks, fall, self._beaten = EFFECTS[action]
             hand = planes[seat]
-            hand = planes[seat] = hand & rest | hand >> shift & mask
-            self.table = table = action
+            taken = hand & ranks
+            planes[seat] = hand = hand - taken + (taken >> fall)
+            self.table = action
             self.holder = seat
-            if self._bombs and FIRST_QUAD <= action < FIRST_RUN:
+            if fall == QUAD_FALL and action < FIRST_RUN and self._bombs:
                 self.bombs += 1
             if not hand:
                 self._win(seat)
@@ -197,12 +206,10 @@ class Hand:
             self.table = PASS
             self.legal = self._leads(planes[turn])
             return
-        else:
-            table = self.table
         hand = planes[turn]
-        shift, above, row = FOLLOWS[table]
+        shift, above, row = self._beaten
         legal = row[hand >> shift & above]
-        self.legal = legal if self._simple else self._follows(legal, table, hand)
+        self.legal = legal if hand < self._special_from else self._special(legal, QUADS[hand >> 39])
 
     def apply_token(self, token: str) -> None:
         """Answer with a word of the wire; UnknownToken if it is none, IllegalAction if it is not legal here."""
@@ -242,8 +249,8 @@ class Hand:
 
     def cards(self, seat: int) -> tuple[int, ...]:
         """The card ids the seat holds, ascending: of equal ranks the lower suits have left first."""
-        own = self.deal.hands[seat]
-        taken = sorted(own + self.deal.kitty) if seat == self.digger else own
+        deal = self.deal
+        taken = card_ids(deal.hand_sets[seat] | (deal.kitty_set if seat == self.digger else 0))
         plane = self.planes[seat]
         gone = [count - rank_count(plane, rank) for rank, count in enumerate(count_ranks(taken))]
         held = []
@@ -301,20 +308,21 @@ class Hand:
 
     def _ask_each(self, phase: Phase, first: int, count: int) -> None:
         """Begin a phase that asks `count` seats in turn order."""
-        self._queue = _ORDERS[self.rules.players][first][:count]
-        self._ask_next(phase)
+        self._unasked = count
+        self._ask_next(phase, first)
 
-    def _ask_next(self, phase: Phase) -> bool:
-        """Put the phase's question to the next seat of the queue; False when all were asked."""
-        if not self._queue:
+    def _ask_next(self, phase: Phase, seat: int) -> bool:
+        """Put the phase's question to this seat; False when all were asked."""
+        if not self._unasked:
             return False
+        self._unasked -= 1
         legal = _OFFER if phase is not _BID else _HIGHER_BIDS[self.rules.max_bid][self.bid]
-        self._ask(phase, self._queue.pop(0), legal)
+        self._ask(phase, seat, legal)
         return True
 
     def _answer_blind(self, seat: int, action: int) -> None:
         if not action:
-            if not self._ask_next(_BLIND):
+            if not self._ask_next(_BLIND, self._after[seat]):
                 self._begin_bidding()
         elif self.rules.black_dig:
             self.bid = BLACK_DIG
@@ -334,7 +342,7 @@ class Hand:
             self._caller = seat
         if self.bid == self.rules.max_bid:
             self._begin_grabbing(self._caller)
-        elif not self._ask_next(_BID):
+        elif not self._ask_next(_BID, self._after[seat]):
             if self._caller == NOBODY:
                 self.bid = FORCED_DIG
                 self._caller = self.deal.first_caller
@@ -352,12 +360,12 @@ class Hand:
             self.grabs += 1
             self.blind = False
             self._caller = seat
-        if not self._ask_next(_GRAB):
+        if not self._ask_next(_GRAB, self._after[seat]):
             self._take_kitty(self._caller)
 
     def _take_kitty(self, digger: int) -> None:
         self.digger = digger
-        self.planes[digger] = add(self.planes[digger], self.deal.kitty)
+        self.planes[digger] = pack_set(self.deal.hand_sets[digger] | self.deal.kitty_set)
         if self.rules.open:
             self._ask(Phase.OPEN, digger, _OFFER)
         else:
@@ -391,10 +399,10 @@ class Hand:
         """The defender strong enough to ask his partner to lie down; both could never be (docs/rules.md 3.9)."""
         first = self._after[self.digger]
         second = self._after[first]
+        points = [control_points(cards) for cards in self.deal.hands]
         for seat, partner in ((first, second), (second, first)):
-            own = control_points(self.deal.hands[seat])
-            margin = own - control_points(self.deal.hands[partner])
-            if own >= self.rules.lie_down_points and margin >= self.rules.lie_down_margin:
+            margin = points[seat] - points[partner]
+            if points[seat] >= self.rules.lie_down_points and margin >= self.rules.lie_down_margin:
                 return seat
         return None
 
@@ -421,30 +429,28 @@ class Hand:
         self.turn = self._after[leader] if leader == self.lying else leader
         self.legal = self._leads(self.planes[self.turn])
 
-    def _follows(self, legal: tuple[int, ...], table: int, hand: int) -> tuple[int, ...]:
-        """The follows in kind, as the rule set has them: with bombs, and without the pass where one must beat."""
-        if self._bombs and hand >> 39:
-            legal = _with_bombs(legal, table, QUADS[hand >> 39])
-        return legal[1:] if self.rules.must_beat and len(legal) > 1 else legal
-
     def _leads(self, hand: int) -> tuple[int, ...]:
-        singles = hand & _RANK_BITS
-        pairs = hand >> 13 & _RANK_BITS
-        triples = hand >> 26 & _RANK_BITS
         straights, pair_runs, triple_runs, quad_runs = self._runs
-        equal = SINGLES[singles] + PAIRS[pairs]
-        runs = straights[singles & _RUN_BITS] + pair_runs[pairs & _RUN_BITS]
-        if not triples:
-            return equal + runs
-        quads = hand >> 39
-        return (
-            equal
-            + TRIPLES[triples]
-            + QUADS[quads]
-            + runs
-            + triple_runs[triples & _RUN_BITS]
-            + quad_runs[quads & _RUN_BITS]
-        )
+        plane = hand & _RANK_BITS
+        groups, runs = SINGLES[plane], straights[plane]
+        if hand >= _PAIR_BIT:
+            plane = hand >> 13 & _RANK_BITS
+            groups += PAIRS[plane]
+            runs += pair_runs[plane]
+            if hand >= _TRIPLE_BIT:
+                plane = hand >> 26 & _RANK_BITS
+                groups += TRIPLES[plane]
+                runs += triple_runs[plane]
+                plane = hand >> 39
+                groups += QUADS[plane]
+                runs += quad_runs[plane]
+        return groups + runs
+
+    def _special(self, legal: tuple[int, ...], bombs: tuple[int, ...]) -> tuple[int, ...]:
+        """What may follow where bombs are held or passing may be forbidden; `legal` begins with the pass."""
+        if self._bombs and bombs and not FIRST_QUAD <= self.table < FIRST_RUN:
+            legal = (PASS, *bombs, *legal[1:]) if self.table >= FIRST_RUN else legal + bombs
+        return legal[1:] if self.rules.must_beat and len(legal) > 1 else legal
 
     # The end ------------------------------------------------------------------------------------------------------
 
@@ -504,13 +510,6 @@ def _event(seat: int, phase: Phase, action: int) -> str | None:
     if not action:
         return LIE_DOWN_REFUSED
     return lies_down(seat) if phase is Phase.LIE_DOWN_CONSENT else None
-
-
-def _with_bombs(legal: tuple[int, ...], table: int, bombs: tuple[int, ...]) -> tuple[int, ...]:
-    """What may follow a table where these bombs are held; `legal` begins with the pass, and all stays in order."""
-    if table < FIRST_QUAD:
-        return legal + bombs
-    return (PASS, *bombs, *legal[1:]) if table >= FIRST_RUN else legal
 
 
 def control_points(cards: Iterable[int]) -> int:

@@ -15,7 +15,8 @@ of neighbouring bits in plane k - 1.
            quads     triples   pairs      held at all
 
 Taking k cards off ranks M moves their thermometers down k planes: `hand & ~M4 | hand >> 13k & M4`, where M4 is M
-repeated in all four planes.
+repeated in all four planes. Where the hand holds the cards, `hand - t + (t >> 13k)` with t = `hand & M4` is the same
+with less work.
 
 **The tables.** What can be led from a plane depends on its 13 bits alone, so it is one row of a table of 8,192 tuples
 of ids, made once. What beats a play is the same kind of row, looked up with the plane cut down to the ranks above it:
@@ -33,7 +34,7 @@ from enum import Enum
 from functools import cache
 from typing import Final
 
-from wakeng.engine.cards import RANKS, count_ranks
+from wakeng.engine.cards import RANKS, card_set, count_ranks
 
 RUN_RANKS: Final = 10
 """Runs use the ranks 4..K, indices 0..9."""
@@ -127,46 +128,31 @@ def classify(cards: Iterable[int]) -> Play | None:
 # Hands -----------------------------------------------------------------------------------------------------------
 
 
+_PLANE: Final = (1 << 13) - 1
+_TWO_PLANES: Final = (1 << 26) - 1
+
+
 def _planes(bits: int) -> int:
     """Rank bits repeated in all four planes."""
     return bits * (1 | 1 << 13 | 1 << 26 | 1 << 39)
 
 
-_COUNTS: Final = tuple(1 << 3 * (card >> 2) for card in range(52))
-"""By card: one of its rank, where three bits count each rank."""
-
-
-def _thermometers() -> tuple[int, ...]:
-    """For every count of the lowest four ranks, three bits each, their thermometers."""
-    rows = [0]
-    for rank in range(4):
-        lifted = [sum(1 << 13 * plane + rank for plane in range(min(count, 4))) for count in range(8)]
-        rows = [row | lift for lift in lifted for row in rows]
-    return tuple(rows)
-
-
-_THERMOMETERS: Final = _thermometers()
-
-
 def pack(cards: Iterable[int]) -> int:
-    """The packed hand of some card ids: ranks are counted in one sum, and four at a time looked up."""
-    counts = sum(map(_COUNTS.__getitem__, cards))
-    return (
-        _THERMOMETERS[counts & 4095]
-        | _THERMOMETERS[counts >> 12 & 4095] << 4
-        | _THERMOMETERS[counts >> 24 & 4095] << 8
-        | _THERMOMETERS[counts >> 36] << 12
-    )
+    """The packed hand of different card ids."""
+    return pack_set(card_set(cards))
 
 
-def add(hand: int, cards: Iterable[int]) -> int:
-    """The packed hand with some card ids more, which it did not hold."""
-    for card in cards:
-        bit = 1 << (card >> 2)
-        while hand & bit:
-            bit <<= 13
-        hand |= bit
-    return hand
+def pack_set(cards: int) -> int:
+    """The packed hand of a set of cards, whose planes are suits: the four bits of each rank are sorted.
+
+    This is a sorting network on all ranks at once: of two bits a | b is the greater and a & b the lesser.
+    """
+    low, high = cards & _TWO_PLANES, cards >> 26
+    greater, lesser = low | high, low & high
+    a, b = greater & _PLANE, greater >> 13
+    c, d = lesser & _PLANE, lesser >> 13
+    e, f = a & b, c | d
+    return a | b | (e | f) << 13 | (e & f) << 26 | (c & d) << 39
 
 
 def rank_count(hand: int, rank: int) -> int:
@@ -235,12 +221,19 @@ FOLLOWS: Final = _follows()
 """By the id of the play to beat: (shift, ranks above, row) as in the module's theory; each row begins with the pass."""
 
 
+EFFECTS: Final = tuple((mask, shift, follows) for (_, shift, mask), follows in zip(REMOVALS, FOLLOWS, strict=True))
+"""By play: (ranks it takes from, how far their thermometers fall, its FOLLOWS), all that playing it needs."""
+QUAD_FALL: Final = 13 * 4
+"""How far thermometers fall for four of a rank."""
+
+
 @cache
 def run_leads(size: int, shortest: int) -> Row:
-    """For every value of the ten run bits of plane size - 1, the runs of at least `shortest` ranks that can be led."""
+    """For every value of plane size - 1, the runs of at least `shortest` ranks that can be led."""
     lengths = [_RUN_ROWS[size, n] for n in range(shortest, _LONGEST_RUN[size - 1] + 1)]
-    return tuple(sum(rows, ()) for rows in zip(*lengths, strict=True)) if lengths else ((),) * (1 << RUN_RANKS)
+    runs = tuple(sum(rows, ()) for rows in zip(*lengths, strict=True))
+    return runs * (1 << 13 - RUN_RANKS) if runs else NO_RUNS  # A, 2 and 3 are the high bits, and change nothing.
 
 
-NO_RUNS: Final[Row] = ((),) * (1 << RUN_RANKS)
+NO_RUNS: Final[Row] = ((),) * (1 << 13)
 """The row of a kind of run that a rule set does not know."""

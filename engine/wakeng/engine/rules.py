@@ -7,7 +7,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final
 
-from wakeng.engine.cards import CARD_NAMES, DECK, HEARTS, format_cards, parse_cards
+from wakeng.engine.cards import CARD_BITS, CARD_NAMES, DECK, HEARTS, format_cards, parse_cards
 from wakeng.engine.plays import NO_RUNS, RUN_KINDS, Kind, Play, Row, run_leads
 
 
@@ -141,7 +141,12 @@ class RuleSet:
         removed = set(self.removed_cards)
         return tuple(card for card in DECK if card not in removed)
 
-    @property
+    @cached_property
+    def deck_bits(self) -> tuple[int, ...]:
+        """The same, each as the set of that card alone."""
+        return tuple(CARD_BITS[card] for card in self.deck)
+
+    @cached_property
     def has_blind(self) -> bool:
         """Whether the BLIND phase occurs."""
         return (self.black_dig or self.blind_dig) and self.bidding is Bidding.AUCTION

@@ -9,7 +9,7 @@ from wakeng.bots.compiled.chance import State, shuffle
 from wakeng.bots.compiled.jit import kernel
 from wakeng.bots.compiled.state import DEALT
 from wakeng.engine import Deal
-from wakeng.engine.plays import pack
+from wakeng.engine.plays import pack_set
 
 KITTY: Final = 3
 FIRST: Final = 4
@@ -20,8 +20,8 @@ _HEART: Final = 2
 
 def packed(deal: Deal) -> Ints:
     """The engine's deal for a kernel."""
-    hands = [pack(cards) for cards in deal.hands]
-    return np.array([*hands, pack(deal.kitty), deal.lowest_heart_seat], np.int64)
+    cards = [pack_set(cards) for cards in (*deal.hand_sets, deal.kitty_set)]
+    return np.array([*cards, deal.lowest_heart_seat], np.int64)
 
 
 @kernel
