@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
-from wakeng.engine import PRESETS, Hand, Phase, hand_seed
+from wakeng.engine import PRESETS, Hand, hand_seed
 from wakeng.services.bench.figures import Figure, Say, interleave, ratio
 from wakeng.services.bench.machine import Sides
 from wakeng.services.bench.naive import NaiveHand
@@ -58,7 +58,7 @@ def ours(random: Random) -> Playout:
         nonlocal index
         hand = Hand.from_seed(rules, hand_seed(_MATCH_SEED, index))
         index += 1
-        while hand.phase is not Phase.END:
+        while hand.result is None:
             legal = hand.legal
             hand.apply(legal[int(draw() * len(legal))])
         return len(hand.decisions)
