@@ -118,6 +118,29 @@ def test_a_power_of_two_refuses_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     assert [stream.below(n) for n in (1, 2, 4, 2**32)] == [0, 1, 3, 2**32 - 1]
 
 
+@pytest.mark.parametrize("first", [0, 2**32 - 257, 2**32 - 6, 2**32 - 1])
+def test_a_shuffle_draws_as_one_would_one_by_one_whatever_is_passed_over(
+    monkeypatch: pytest.MonkeyPatch, first: int
+) -> None:
+    # 2^32 mod 10 = 6: of the words for ten places, 2^32 - 6 and above are passed over.
+    words = [first, 2**24 - 1, 2**32 - 1, *range(7, 50, 3), 2**32 - 2]
+    shuffled, swapped = list(range(10)), list(range(10))
+    ours, plain = _crafted(monkeypatch, words), _crafted(monkeypatch, words)
+    ours.shuffle(shuffled)
+    for i in range(9, 0, -1):
+        j = plain.below(i + 1)
+        swapped[i], swapped[j] = swapped[j], swapped[i]
+    assert shuffled == swapped
+    assert ours.below(1000) == plain.below(1000)
+
+
+@pytest.mark.parametrize("count", [0, 1, 300])
+def test_any_list_can_be_shuffled(count: int) -> None:
+    shuffled = list(range(count))
+    Stream(ZERO).shuffle(shuffled)
+    assert sorted(shuffled) == list(range(count))
+
+
 @pytest.mark.parametrize("preset", PRESETS)
 def test_deals_equal_those_of_the_brute_force(preset: str) -> None:
     for number in range(100):

@@ -1,9 +1,9 @@
 """Seeds, their stream of random numbers, and the deal they give: the whole of docs/rules.md 7."""
 
-import struct
 from collections.abc import Iterable
 from hashlib import sha256
 from operator import mod
+from struct import unpack
 from typing import Any, Final, NamedTuple
 
 from wakeng.engine.cards import CARD_BITS, HEARTS, card_ids, card_set
@@ -36,7 +36,8 @@ def parse_seed(text: str) -> bytes:
 _ASSIGNED: Final = Bidding.ASSIGNED
 _MARKED_CARD: Final = FirstCaller.MARKED_CARD
 _HEARTS: Final = tuple(CARD_BITS[card] for card in HEARTS)
-_WORDS: Final = struct.Struct(">8I").unpack
+_HIGH: Final = b"\xff\xff\xff"
+"""What a word begins with that may be passed over in a draw from 256 or fewer."""
 
 
 class Stream:
@@ -47,22 +48,23 @@ class Stream:
             raise ValueError(f"a seed is {SEED_BYTES} bytes, not {len(seed)}")
         self._seed = seed
         self._blocks = 0
-        self._words: list[int] = []
-        """Those of the blocks so far that are not drawn."""
+        self._ahead = b""
+        """What of the blocks so far is not drawn."""
 
-    def _ahead(self, count: int) -> list[int]:
-        """At least so many words, the next first."""
-        words = self._words
-        while len(words) < count:
-            words += _WORDS(sha256(self._seed + self._blocks.to_bytes(8, "big")).digest())
+    def _take(self, count: int) -> bytes:
+        """The next so many bytes."""
+        ahead = self._ahead
+        while len(ahead) < count:
+            ahead += sha256(self._seed + self._blocks.to_bytes(8, "big")).digest()
             self._blocks += 1
-        return words
+        self._ahead = ahead[count:]
+        return ahead[:count]
 
     def below(self, n: int) -> int:
         """A number in 0..n-1, all equally likely: words that would favour the low ones are passed over."""
         limit = 2**32 - 2**32 % n
         while True:
-            word = self._ahead(1).pop(0)
+            word = int.from_bytes(self._take(4), "big")
             if word < limit:
                 return word % n
 
@@ -72,18 +74,17 @@ class Stream:
         A word is passed over once in a hundred million; where none can be, all are taken at once, since the shuffle is
         most of what a deal costs.
         """
-        draws = len(items) - 1
-        words = self._ahead(draws)[:draws]
-        if words and max(words) >= 2**32 - len(items):
-            for i in range(draws, 0, -1):
-                j = self.below(i + 1)
-                items[i], items[j] = items[j], items[i]
-            return
-        del self._words[:draws]
-        i = len(items)
-        for j in map(mod, words, range(i, 1, -1)):
-            i -= 1
-            items[i], items[j] = items[j], items[i]
+        n = len(items)
+        draws = max(n - 1, 0)
+        words = self._take(4 * draws)
+        if n <= 256 and _HIGH not in words:
+            places = map(mod, unpack(f">{draws}I", words), range(n, 1, -1))
+        else:
+            self._ahead = words + self._ahead
+            places = map(self.below, range(n, 1, -1))
+        for j in places:
+            n -= 1
+            items[n], items[j] = items[j], items[n]
 
 
 class _Dealt(NamedTuple):
