@@ -121,8 +121,11 @@ _RECORD: Final = members(
 
 def encode(record: Mapping[str, Any]) -> bytes:
     """The canonical line of a record, without its newline; a `checksum` in it is made anew."""
-    plain = {name: value for name, value in record.items() if name != "checksum"}
-    return _dump({**plain, "checksum": sha256(_dump(plain)).hexdigest()})
+    # What stands before the checksum in the line, and what after: each is written once, though it is needed twice.
+    before = _dump({name: value for name, value in record.items() if name < "checksum"})[:-1]
+    after = _dump({name: value for name, value in record.items() if name > "checksum"})[1:]
+    checksum = sha256(b"%b,%b" % (before, after)).hexdigest().encode()
+    return b'%b,"checksum":"%b",%b' % (before, checksum, after)
 
 
 def _dump(record: Mapping[str, Any]) -> bytes:

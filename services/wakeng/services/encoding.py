@@ -11,14 +11,16 @@ front of the string.
 """
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
-from wakeng.engine import CARD_NAMES, PLAYS, TOKENS, Fault, Hand, Phase, Result, RuleSet, format_cards
+from wakeng.engine import CARD_NAMES, PLAYS, RANKS, TOKENS, Fault, Hand, Phase, Result, RuleSet, format_cards
 from wakeng.engine.phases import EVENTS
 from wakeng.sdk.wire import rules_message
-from wakeng.services.table import HandSpec, Table
+from wakeng.services.table import Decided, HandSpec, Table
 
+_PLAY: Final = Phase.PLAY
+"""By a name of its own, since before Python 3.12 a member of an enum takes nine times as long to find."""
 _VARINT: Final = 0
 _BYTES: Final = 2
 
@@ -45,20 +47,16 @@ _READY: Final = 2048
 _SMALL: Final = tuple(map(_long_varint, range(_READY)))
 
 
-_PAIRS: Final = tuple(bytes((value & 127 | 128, value >> 7 | 128)) for value in range(1 << 14))
-"""Two groups of a number at once, with more to follow."""
+_TAGGED_PAIRS: Final = tuple(b"\x08" + bytes((value & 127 | 128, value >> 7 | 128)) for value in range(1 << 14))
+"""The key of field 1, and two groups of its number, with more to follow."""
 
 
 def _decision_id(value: int) -> bytes:
-    """A varint of nine bytes, of which the last five change once in 2^28 decisions."""
-    if value >> 28:
-        return _PAIRS[value & 16383] + _PAIRS[value >> 14 & 16383] + _upper(value >> 28)
-    return _varint(value)
+    """Field 1. Of its number's nine bytes the last seven change once in 16,384 decisions."""
+    return _TAGGED_PAIRS[value & 16383] + _upper(value >> 14) if value >> 14 else _number(1, value)
 
 
-@lru_cache(maxsize=16)
-def _upper(value: int) -> bytes:
-    return _varint(value)
+_upper: Final = lru_cache(maxsize=16)(_varint)
 
 
 def _number(field: int, value: int) -> bytes:
@@ -71,35 +69,66 @@ def _text(field: int, text: str | bytes) -> bytes:
 
 
 # DecideRequest
-_ID: Final = _varint(1 << 3 | _VARINT)
 _OBSERVATION: Final = _varint(3 << 3 | _BYTES)
 _ASKED: Final = {phase: _text(2, phase.value) + _OBSERVATION for phase in Phase}
 _LEGAL: Final = {phase: tuple(_text(4, token) for token in tokens).__getitem__ for phase, tokens in TOKENS.items()}
 _TIME_LEFT: Final = _varint(5 << 3 | _VARINT)
-_BANK_LEFT: Final = _varint(6 << 3 | _VARINT)
-_LAST_LATENCY: Final = _varint(10 << 3 | _VARINT)
 _LAST_FAULT: Final = {fault: _text(11, fault.value) for fault in Fault}
 # Observation
 _SEAT: Final = (b"", *(_number(1, seat) for seat in (1, 2, 3)))
 _CARDS: Final = (b"", *(_varint(2 << 3 | _BYTES) + _varint(2 * cards) for cards in range(1, 53)))
 """Key and length, by how many cards follow."""
 _CARDS_LEFT: Final = tuple(_varint(3 << 3 | _BYTES) + _varint(players) for players in range(5))
-_TABLE: Final = tuple(b"" if play.id == 0 else _text(4, play.token) for play in PLAYS)
-_TABLE_SEAT: Final = tuple(_number(5, seat) for seat in range(4))
+_LEFT: Final = len(_CARDS_LEFT[3])
+"""Where the counts begin, of a byte each."""
+_TO_BEAT: Final = tuple(
+    tuple(b"" if play.id == 0 else _text(4, play.token) + _number(5, seat) for play in PLAYS)
+    for seat in (0, 1, 2, 3, -1)
+)
+"""By who made it (nobody, at last) and play: what lies on the table."""
 _BOMBS: Final = (b"", *(_number(8, bombs) for bombs in range(1, 14)))
 _LYING: Final = (*(_number(16, seat) for seat in range(4)), b"")
 """By seat; the last for nobody, who is -1."""
-_NO_CARDS: Final[tuple[bytes, ...]] = (b"",) * 13
-_NAMES: Final = tuple(name.encode() for name in CARD_NAMES)
-_TAKEN: Final = tuple((range(play.bottom, play.top + 1), 2 * play.size) for play in PLAYS)
-"""By play: its ranks, and the bytes that it takes of each."""
+_NAME: Final = tuple(name.encode() for name in CARD_NAMES).__getitem__
+_TAKEN: Final = tuple(
+    tuple((RANKS[rank].encode(), 2 * play.size) for rank in range(play.bottom, play.top + 1)) for play in PLAYS
+)
+"""By play: its ranks, and how many bytes of cards it takes of each."""
 
 
+@lru_cache(maxsize=1 << 14)
+def _legal(phase: Phase, legal: tuple[int, ...]) -> bytes:
+    """The same few choices come again and again: most who follow can only pass."""
+    return b"".join(map(_LEGAL[phase], legal))
+
+
+@lru_cache(maxsize=256)
+def _time(left_s: float | None, bank_us: int, move_ms: int) -> bytes:
+    """What is left of the move and of the bank."""
+    bank_ms = bank_us // 1000
+    time_left = move_ms if left_s is None else min(move_ms, int(1000 * left_s) - bank_ms)
+    return (_number(5, time_left) if time_left > 0 else b"") + (_number(6, bank_ms) if bank_ms else b"")
+
+
+@lru_cache(maxsize=1024)
+def _last_latency(us: int) -> bytes:
+    """Those whose answers came in one message waited for the same time."""
+    return _number(10, us)
+
+
+def _last(decided: Decided) -> bytes:
+    """How the seat's decision before went."""
+    latency = _last_latency(decided.latency_us)
+    return latency if decided.fault is None else latency + _LAST_FAULT[decided.fault]
+
+
+@cache
 def _event(event: str) -> bytes:
     return _text(15, event)
 
 
-_EVENT: Final = {event: _event(event) for seat in EVENTS for events in seat.values() for event in events}
+_PLAYED: Final = tuple(tuple(map(_event, seat[Phase.PLAY])) for seat in EVENTS)
+"""By seat and play."""
 
 
 @lru_cache(maxsize=256)
@@ -110,14 +139,16 @@ def _rules(rules: RuleSet) -> bytes:
 _DECISIONS: Final = _varint(1 << 3 | _BYTES)
 
 
-def arena_message(requests: Iterable[bytes], others: bytes) -> bytes:
-    """A stream message of encoded DecideRequests, and of other fields of an ArenaMessage, encoded too.
+def arena_message(requests: Iterable[tuple[int, bytes]], others: bytes) -> bytes:
+    """A stream message of DecideRequests, as (id, encoded rest), and of other fields of an ArenaMessage, encoded too.
 
     PlayRequest and JoinResponse are the same on the wire: an ArenaMessage as field 1.
     """
     pieces: list[bytes] = []
-    for request in requests:
-        pieces += (_DECISIONS, _varint(len(request)), request)
+    for decision_id, rest in requests:
+        asked = _decision_id(decision_id)
+        length = len(asked) + len(rest)
+        pieces += (_DECISIONS, _SMALL[length] if length < _READY else _long_varint(length), asked, rest)
     pieces.append(others)
     return _text(1, b"".join(pieces))
 
@@ -161,12 +192,12 @@ def hand_ended(spec: HandSpec, seat: int, result: Result | None) -> bytes:
 class RequestWriter:
     """Writes the requests of one table. Everything it keeps follows from the hand, which it reads and never changes."""
 
-    __slots__ = ("_cards", "_dug", "_events", "_history", "_identity", "_moves", "_rules", "_settled", "_table")
+    __slots__ = ("_identity", "_move_ms", "_play", "_table")
 
     def __init__(self, table: Table) -> None:
         spec = table.spec
         self._table = table
-        self._rules = _rules(spec.rules)
+        self._move_ms = spec.time_control.move_ms
         self._identity = b"".join(
             (
                 _text(7, spec.match_id),
@@ -174,118 +205,148 @@ class RequestWriter:
                 _number(9, spec.attempt) if spec.attempt else b"",
             )
         )
-        self._history = bytearray()
-        self._events = 0
-        self._moves = 0
-        self._dug = False
-        self._cards: list[list[bytes]] | None = None
-        self._settled: tuple[bytes, bytes, bytes] | None = None
+        self._play: _PlayWriter | None = None
 
     def request(self, decision_id: int, *, left_s: float, legal_actions: bool) -> bytes:
         """The present question, as `requests.decide_request` would have it."""
+        return _decision_id(decision_id) + self.after_id(left_s=left_s, legal_actions=legal_actions)
+
+    def after_id(self, *, left_s: float | None = None, legal_actions: bool) -> bytes:
+        """All of it but the id, which is its first field; where nothing is said of the time left, all of it is."""
         table = self._table
         hand = table.hand
-        seat = hand.turn
-        phase = hand.phase
-        bank = table.bank_us[seat] // 1000
-        time_left = min(table.spec.time_control.move_ms, int(1000 * left_s) - bank)
-        observation = self._observation(hand, seat)
-        pieces = [_ID, _decision_id(decision_id), _ASKED[phase], _varint(len(observation)), observation]
-        if legal_actions:
-            pieces += map(_LEGAL[phase], hand.legal)
-        if time_left > 0:
-            pieces += (_TIME_LEFT, _varint(time_left))
-        if bank:
-            pieces += (_BANK_LEFT, _varint(bank))
-        pieces.append(self._identity)
+        seat, phase = hand.turn, hand.phase
+        if phase is not _PLAY:
+            observation = _observation(hand, seat)
+        else:
+            play = self._play or self._begin_play(hand)
+            observation = play.observation(seat)
         last = table.last[seat]
-        if last is not None:
-            pieces += (_LAST_LATENCY, _varint(last.latency_us))
-            if last.fault is not None:
-                pieces.append(_LAST_FAULT[last.fault])
-        return b"".join(pieces)
-
-    def _observation(self, hand: Hand, seat: int) -> bytes:
-        self._catch_up(hand)
-        dig, terms, tail = self._settled or self._facts(hand)
-        cards = b"".join(self._held(hand, seat))
-        planes = hand.planes
-        table = hand.table
+        length = len(observation)
         return b"".join(
             (
-                _SEAT[seat],
-                _CARDS[len(cards) // 2],
-                cards,
-                _CARDS_LEFT[len(planes)],
-                bytes(map(int.bit_count, planes)) if hand.dealt else bytes(len(planes)),
-                _TABLE[table],
-                _TABLE_SEAT[hand.holder] if table else b"",
-                dig,
-                _BOMBS[hand.bombs],
-                terms,
-                self._history,
-                _LYING[hand.lying],
-                _text(17, b"".join(self._held(hand, hand.digger))) if hand.opened else b"",
-                tail,
+                _ASKED[phase],
+                _SMALL[length] if length < _READY else _long_varint(length),
+                observation,
+                _legal(phase, hand.legal) if legal_actions else b"",
+                _time(left_s, table.bank_us[seat], self._move_ms),
+                self._identity,
+                b"" if last is None else _last(last),
             )
         )
 
-    def _catch_up(self, hand: Hand) -> None:
-        """Take in the events and plays since the last request."""
-        history = hand.history
-        for event in history[self._events :]:
-            self._history += _EVENT.get(event) or _event(event)
-        self._events = len(history)
-        if self._dug is (hand.digger < 0):
-            self._dug = not self._dug
-            self._cards = None  # The digger has taken the kitty.
+    def _begin_play(self, hand: Hand) -> "_PlayWriter":
+        self._play = _PlayWriter(hand)
+        return self._play
+
+
+def _observation(hand: Hand, seat: int) -> bytes:
+    """What the seat may know, before PLAY: such questions are few, and each is told anew."""
+    cards = _names(hand.cards(seat)) if hand.dealt else b""
+    return b"".join(
+        (
+            _SEAT[seat],
+            _CARDS[len(cards) // 2],
+            cards,
+            _cards_left(hand),
+            _dig(hand),
+            _BOMBS[hand.bombs],
+            _terms(hand),
+            b"".join(map(_event, hand.history)),
+            _LYING[hand.lying],
+            _opened(_names(hand.cards(hand.digger))) if hand.opened else b"",
+            _marked(hand),
+        )
+    )
+
+
+class _PlayWriter:
+    """What seats may know in PLAY, where all that changes is the table, the cards of who plays, and the history."""
+
+    __slots__ = ("_cards", "_dig", "_hand", "_history", "_left", "_marked", "_opened", "_terms", "_told")
+
+    def __init__(self, hand: Hand) -> None:
+        self._hand = hand
+        self._cards = [_names(hand.cards(seat)) for seat in range(hand.rules.players)]
+        self._left = bytearray(_cards_left(hand))
+        self._dig, self._terms = _dig(hand), _terms(hand)
+        self._history = bytearray().join(map(_event, hand.history))
+        self._marked = _LYING[hand.lying], _marked(hand)
+        self._told = len(hand.decisions)
+
+    def observation(self, seat: int) -> bytes:
+        """What the seat may know now."""
+        hand = self._hand
         decisions = hand.decisions
-        if self._cards is not None:
-            for seat, phase, action in decisions[self._moves :]:
-                if action and phase in _SHEDDING:
-                    _take(self._cards[seat], action)
-        self._moves = len(decisions)
+        if len(decisions) != self._told:
+            self._catch_up(decisions)
+        cards = self._cards[seat]
+        lying, marked = self._marked
+        return b"".join(
+            (
+                _SEAT[seat],
+                _CARDS[len(cards) >> 1],
+                cards,
+                self._left,
+                _TO_BEAT[hand.holder][hand.table],
+                self._dig,
+                _BOMBS[hand.bombs],
+                self._terms,
+                self._history,
+                lying,
+                _opened(self._cards[hand.digger]) if hand.opened else b"",
+                marked,
+            )
+        )
 
-    def _held(self, hand: Hand, seat: int) -> Iterable[bytes]:
-        if not hand.dealt:
-            return _NO_CARDS
-        if self._cards is None:
-            self._cards = [_by_rank(hand.cards(held)) for held in range(hand.rules.players)]
-        return self._cards[seat]
+    def _catch_up(self, decisions: list[tuple[int, Phase, int]]) -> None:
+        """Take in the plays and passes since the last request."""
+        for seat, _, action in decisions[self._told :]:
+            self._history += _PLAYED[seat][action]
+            if action:
+                cards = self._cards[seat]
+                for rank, size in _TAKEN[action]:
+                    place = cards.index(rank)
+                    cards = cards[:place] + cards[place + size :]
+                self._left[_LEFT + seat] -= (len(self._cards[seat]) - len(cards)) >> 1
+                self._cards[seat] = cards
+        self._told = len(decisions)
 
-    def _facts(self, hand: Hand) -> tuple[bytes, bytes, bytes]:
-        """Digger and bid; the other terms, kitty, rules, task; and the marked card. They stay so in play."""
-        deal, dug = hand.deal, hand.digger >= 0
-        dig = (_number(6, hand.digger) if dug else b"") + (_number(7, hand.bid) if hand.bid else b"")
-        terms = (
+
+def _names(cards: Iterable[int]) -> bytes:
+    return b"".join(map(_NAME, cards))
+
+
+def _cards_left(hand: Hand) -> bytes:
+    planes = hand.planes
+    return _CARDS_LEFT[len(planes)] + (bytes(map(int.bit_count, planes)) if hand.dealt else bytes(len(planes)))
+
+
+def _dig(hand: Hand) -> bytes:
+    return (_number(6, hand.digger) if hand.digger >= 0 else b"") + (_number(7, hand.bid) if hand.bid else b"")
+
+
+def _terms(hand: Hand) -> bytes:
+    """Grabs, kitty, rules, whether the hand is open or blind, and the task."""
+    deal, dug = hand.deal, hand.digger >= 0
+    return b"".join(
+        (
             _number(9, hand.grabs) if hand.grabs else b"",
             _text(10, format_cards(deal.kitty)) if dug else b"",
-            self._rules,
+            _rules(hand.rules),
             _number(12, 1) if hand.opened else b"",
             _number(13, 1) if hand.blind else b"",
             _text(14, deal.task.value) if dug and deal.task is not None else b"",
         )
-        tail = b"" if deal.marked_card is None else _text(18, CARD_NAMES[deal.marked_card])
-        if hand.dealt and (marked := deal.marked_seat) is not None:
-            tail += _number(19, marked)
-        facts = dig, b"".join(terms), tail
-        if hand.phase is Phase.PLAY:
-            self._settled = facts
-        return facts
+    )
 
 
-_SHEDDING: Final = frozenset({Phase.PLAY, Phase.BURY})
+def _opened(cards: bytes) -> bytes:
+    return _text(17, cards)
 
 
-def _by_rank(cards: Iterable[int]) -> list[bytes]:
-    strings = [b""] * 13
-    for card in cards:
-        strings[card >> 2] += _NAMES[card]
-    return strings
-
-
-def _take(strings: list[bytes], play: int) -> None:
-    """Take a play's cards off the front; the action of BURY is the id of the SINGLE of its rank."""
-    ranks, size = _TAKEN[play]
-    for rank in ranks:
-        strings[rank] = strings[rank][size:]
+def _marked(hand: Hand) -> bytes:
+    deal = hand.deal
+    card = b"" if deal.marked_card is None else _text(18, CARD_NAMES[deal.marked_card])
+    seat = deal.marked_seat if hand.dealt else None
+    return card if seat is None else card + _number(19, seat)

@@ -63,6 +63,8 @@ class Floor:
         self.broken: Exception | None = None
         """An error of the arena's own outside any hand; nothing can go on."""
         self._watchers = watchers
+        self.tell_decided = [watcher.decided for watcher in watchers]
+        """Whom to tell of a decision that was applied."""
         self._wake = wake
         self._loop = asyncio.get_running_loop()
         self.watched_at = self._loop.time()
@@ -178,11 +180,6 @@ class Floor:
 
     # Called back by the plays ---------------------------------------------------------------------------------------
 
-    def decided(self, table: Table, decided: Decided) -> None:
-        """Tell everybody."""
-        for watcher in self._watchers:
-            watcher.decided(table, decided)
-
     def faulted(self, table: Table, seat: int, fault: Fault) -> None:
         """Tell everybody."""
         try:
@@ -190,6 +187,12 @@ class Floor:
                 watcher.faulted(table, seat, fault)
         except Exception as error:  # Of the arena's own; the seat that reports the fault is not to suffer from it.
             self._break(error)
+
+    def parted(self, table: Table) -> None:
+        """Tell everybody what made a seat leave."""
+        result, fault = table.hand.result, table.parting_fault
+        assert result is not None and result.escaped_seat is not None and fault is not None
+        self.faulted(table, result.escaped_seat, fault)
 
     def ended(self, play: "_Play") -> None:
         """Give the leases back, judge the bots and hand over the record."""
@@ -287,11 +290,12 @@ class _Play:
 
     def go_on(self) -> None:
         """Ask the next question, or end."""
-        if self.table.over:
+        hand = self.table.hand
+        if hand.result is None:
+            self.chairs[hand.turn].seat.ask(self)
+        else:
             self.over = True
             self._floor.ended(self)
-        else:
-            self.chairs[self.table.seat].seat.ask(self)
 
     def noted(self, fault: Fault) -> None:
         """The bot did something wrong beside the question."""
@@ -304,10 +308,8 @@ class _Play:
         """The bot answered."""
         if self.over:
             return
-        table = self.table
-        seat = table.seat
         try:
-            self._moved(seat, table.answer(action, latency_us=latency_us, network_us=network_us, note=note))
+            self._moved(self.table.answer(action, latency_us=latency_us, network_us=network_us, note=note))
         except Exception as error:
             self._floor.broke(self, error)
 
@@ -315,10 +317,8 @@ class _Play:
         """The bot did not."""
         if self.over:
             return
-        table = self.table
-        seat = table.seat
         try:
-            self._moved(seat, table.fault(fault, latency_us=latency_us, network_us=network_us, offered=offered))
+            self._moved(self.table.fault(fault, latency_us=latency_us, network_us=network_us, offered=offered))
         except Exception as error:
             self._floor.broke(self, error)
 
@@ -326,12 +326,13 @@ class _Play:
         """The arena failed before it could tell the table how the question went."""
         self._floor.void(self, reason)
 
-    def _moved(self, seat: int, decided: Decided | None) -> None:
+    def _moved(self, decided: Decided | None) -> None:
         """Tell of it and go on; for whatever fails on the way the caller voids the hand."""
-        self.moved_at = self._floor.watched_at
+        floor, table = self._floor, self.table
+        self.moved_at = floor.watched_at
         if decided is not None:
-            self._floor.decided(self.table, decided)
+            for tell in floor.tell_decided:
+                tell(table, decided)
         else:
-            assert self.table.parting_fault is not None
-            self._floor.faulted(self.table, seat, self.table.parting_fault)
+            floor.parted(table)
         self.go_on()

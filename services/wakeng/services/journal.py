@@ -44,6 +44,11 @@ def _second(second: int) -> str:
     return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
+@lru_cache(maxsize=4)
+def _second_bytes(second: int) -> bytes:
+    return _second(second).encode()
+
+
 _MADE: Final = {
     phase: {
         token: b',"phase":"%s","action":"%s","latency_us":' % (phase.value.encode(), token.encode()) for token in tokens
@@ -99,9 +104,9 @@ class Journal:
 
     def plain_decision(self, subject: bytes, phase: Phase, action: str, latency_us: int) -> None:
         """A decision of which there is no more to say than this: the line of `decision`, in a fifth of its time."""
-        at = _stamp(self._clock()).encode()
-        made = _MADE[phase][action]
-        self._buffer.append(b'{"at":"%b",%b%b%d,"event":"decision"}\n' % (at, subject, made, latency_us))
+        second, us = divmod(self._clock(), 1_000_000)
+        told = _second_bytes(second), us, subject, _MADE[phase][action], latency_us
+        self._buffer.append(b'{"at":"%b.%06dZ",%b%b%d,"event":"decision"}\n' % told)
 
     def decision(
         self,
@@ -199,6 +204,8 @@ class _Buffer:
         self._on_failure = on_failure
         self._most = most
         self._lines: list[bytes] = []
+        self._awake = False
+        """Whether the writer was told; a flag of its own, since tens of thousands a second look at it."""
         self._told = Event()
         self._closing = Event()
         self._writing = Lock()
@@ -207,14 +214,19 @@ class _Buffer:
 
     def append(self, line: bytes) -> None:
         """Takes a line; the logger's sink."""
+        lines = self._lines
+        if len(lines) >= self._most:
+            self._make_room()
+        lines.append(line)
+        # The writer lowers the flag before it takes the lines: a line it does not find finds the flag lowered.
+        if not self._awake:
+            self._awake = True
+            self._told.set()
+
+    def _make_room(self) -> None:
         if self._closing.is_set():
             raise LineFileError("the journal is closed")
-        self._lines.append(line)
-        # The writer lowers the flag before it takes the lines: a line it does not find finds the flag lowered.
-        if not self._told.is_set():
-            self._told.set()
-        if len(self._lines) >= self._most:
-            self.flush()
+        self.flush()
 
     def flush(self) -> None:
         """Writes all that is there; raises, and keeps it, if that fails."""
@@ -239,6 +251,7 @@ class _Buffer:
         if self._closing.is_set():
             return
         self._closing.set()
+        self._most = 0  # So whoever brings another line looks why there is no room.
         self._told.set()
         self._thread.join()
         try:
@@ -251,6 +264,7 @@ class _Buffer:
             self._told.wait()
             self._closing.wait(_LINGER_S)
             self._told.clear()
+            self._awake = False
             try:
                 self.flush()
             except LineFileError:

@@ -15,7 +15,7 @@ from google.protobuf.message import DecodeError
 
 from wakeng.engine import Fault
 from wakeng.services.encoding import arena_message, hand_ended, hand_started
-from wakeng.services.seat import Question, Seat, Transport
+from wakeng.services.seat import Asker, Question, Seat, Transport
 from wakeng.services.table import Table, escape
 from wakeng.v1 import bot_pb2
 
@@ -59,14 +59,19 @@ class PackedTransport(Transport):
 
     def transmit(self, questions: list[Question]) -> None:
         """Queue one message with all the questions, and the notices that have gathered."""
-        legal = self.seat.wants_legal_actions
         now = self.seat.now()
-        requests = [
-            question.asker.writer.request(question.id, left_s=question.deadline - now, legal_actions=legal)
-            for question in questions
-        ]
+        requests = [(question.id, question.prepared or self._after_id(question, now)) for question in questions]
         self._asked += len(questions)
         self.outbox.put_nowait(arena_message(requests, self._notices()))
+
+    def _after_id(self, question: Question, now: float) -> bytes:
+        return question.asker.writer.after_id(
+            left_s=question.deadline - now, legal_actions=self.seat.wants_legal_actions
+        )
+
+    def prepare(self, asker: Asker) -> bytes:
+        """All of the request but the id."""
+        return asker.writer.after_id(legal_actions=self.seat.wants_legal_actions)
 
     def _put(self, message: bot_pb2.ArenaMessage) -> None:
         self.outbox.put_nowait(arena_message((), message.SerializeToString()))
@@ -117,15 +122,13 @@ class PackedTransport(Transport):
             self._pong(message.pong.id, now)
         if message.drain:
             self.seat.draining_since = now
-        taken = 0
+        seat, taken = self.seat, 0
         for answer in message.answers:
-            taken += self._take(answer, now)
-        self.seat.received(taken, now)
-
-    def _take(self, answer: bot_pb2.DecideResponse, now: float) -> bool:
-        if answer.HasField("error"):
-            return self.seat.take_error(answer.decision_id, answer.error)
-        return self.seat.take_answer(answer.decision_id, answer.action, answer.note or None, now)
+            if answer.HasField("error"):
+                taken += seat.take_error(answer.decision_id, answer.error)
+            else:
+                taken += seat.take_answer(answer.decision_id, answer.action, answer.note or None, now)
+        seat.received(taken, now)
 
     def blame(self, fault: Fault, offered: str) -> None:
         """Lay something that names no decision to those that have waited longest."""

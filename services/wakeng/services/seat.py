@@ -16,8 +16,9 @@ first: DISCONNECTED where the connection was lost under them, UNREACHABLE where 
 import asyncio
 import math
 from abc import ABC, abstractmethod
-from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable, Iterable
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Final, Protocol
 
 from wakeng.engine import Fault, RuleSet
@@ -31,7 +32,7 @@ from wakeng.services.window import Window
 MOST_PER_MESSAGE: Final = 256
 DEFAULT_MOST: Final = 1_000_000
 _REMEMBERED: Final = 4096
-"""How many ids of questions that are over are known by name."""
+"""How many ranges of ids that were given out are kept."""
 _LAG_TOLERATED: Final = 0.001
 """Seconds a deadline may fall due late before the arena takes the delay upon itself."""
 
@@ -58,13 +59,32 @@ class Asker(Protocol):
 class Question:
     """One decision asked of a bot. Times are seconds of the loop's clock."""
 
-    __slots__ = ("asker", "deadline", "id", "lost_at", "sent", "sent_before_loss", "tries")
+    __slots__ = (
+        "asker",
+        "batch",
+        "budget",
+        "deadline",
+        "id",
+        "lost_at",
+        "prepared",
+        "sent",
+        "sent_before_loss",
+        "tries",
+    )
 
-    def __init__(self, asker: Asker) -> None:
+    id: int
+    sent: float
+    deadline: float
+    """Of these there are none before its clock starts."""
+    batch: "Batch"
+    """The one it travelled with last, or waits in."""
+
+    def __init__(self, asker: Asker, prepared: bytes | None) -> None:
         self.asker = asker
-        self.id = 0
-        self.sent = 0.0
-        self.deadline = 0.0
+        self.budget = asker.table.budget_us / 1e6
+        """What the answer may take, move and bank."""
+        self.prepared = prepared
+        """What the transport has made ready of it, for as long as the budget is whole."""
         self.lost_at: float | None = None
         self.sent_before_loss = False
         self.tries = 0
@@ -75,8 +95,10 @@ class Batch:
 
     __slots__ = ("in_flight", "open", "second_look")
 
-    def __init__(self, questions: Iterable[Question]) -> None:
+    def __init__(self, questions: Collection[Question]) -> None:
         self.open = {question.id: question for question in questions}
+        for question in questions:
+            question.batch = self
         self.in_flight = True
         self.second_look = False
 
@@ -89,11 +111,13 @@ class Ids:
     """Decision ids: they never repeat towards one bot, across restarts of the arena either."""
 
     def __init__(self, wall_clock_s: int) -> None:
-        self._next = max(1, wall_clock_s - _EPOCH) << 35
+        self._next = (max(1, wall_clock_s - _EPOCH) << 35) + 1
 
-    def __call__(self) -> int:
-        self._next += 1
-        return self._next
+    def __call__(self, count: int = 1) -> int:
+        """The first of so many in a row."""
+        first = self._next
+        self._next += count
+        return first
 
 
 class NotReady(Exception):
@@ -106,6 +130,13 @@ class NotReady(Exception):
 
 class Transport(ABC):
     """How batches of questions travel to a bot. It calls back into the seat, never from within `transmit`'s caller."""
+
+    def prepare(self, asker: Asker) -> bytes | None:
+        """Make ready what of a question can be, with all its budget ahead.
+
+        The table has just moved and lies in the processor's caches; when the question is sent, after some hundreds of
+        others, it does so no more.
+        """
 
     @abstractmethod
     def transmit(self, questions: list[Question]) -> None:
@@ -161,8 +192,7 @@ class Seat:
         """When the bot asked for no new hands; None if it did not."""
         self.max_decisions = DEFAULT_MOST
         """Questions the bot takes at once, by its own word, or less where it was registered with less."""
-        self.allowance = 0.0
-        """The network's share of every answer's time in seconds, not charged to the bot."""
+        self._allowance_us = 0
         self.loop = asyncio.get_running_loop()
         self._most_tables = self._most_decisions = DEFAULT_MOST
         self._opener = opener
@@ -181,8 +211,8 @@ class Seat:
         """Outstanding questions that the bot, back after a loss, has not been asked again yet."""
         self._outstanding: dict[int, Question] = {}
         self._batches: list[Batch] = []
-        self._over: OrderedDict[int, None] = OrderedDict()
-        """Ids that were answered or given up, oldest first: another answer to one of them is late, not stale."""
+        self._given: list[int] = []
+        """The ranges of ids that this bot's questions were given, oldest first: each one's first, and its end."""
         self._flush_due = False
         self._up = True
 
@@ -237,6 +267,15 @@ class Seat:
         self._most_decisions = max_decisions or DEFAULT_MOST
 
     @property
+    def allowance(self) -> float:
+        """The network's share of every answer's time in seconds, not charged to the bot."""
+        return self._allowance_us / 1e6
+
+    @allowance.setter
+    def allowance(self, seconds: float) -> None:
+        self._allowance_us = round(1e6 * seconds)
+
+    @property
     def idle(self) -> bool:
         """Whether nothing is asked of the bot at present."""
         return not self._outstanding
@@ -260,8 +299,10 @@ class Seat:
 
     def ask(self, asker: Asker) -> None:
         """Put the table's present question to the bot; the asker is called back, never from within this call."""
-        self._pending.append(Question(asker))
-        self._flush_soon()
+        transport = self._transport
+        self._pending.append(Question(asker, None if transport is None else transport.prepare(asker)))
+        if not self._flush_due:
+            self._flush_soon()
 
     def _flush_soon(self) -> None:
         if not self._flush_due:
@@ -308,23 +349,35 @@ class Seat:
         """What was asked before the connection was lost goes first, as far as it is still open."""
         owed = [self._owed.popleft() for _ in range(min(room, len(self._owed)))]
         questions = [question for question in owed if self.owes(question)]
-        for batch in self._batches:
-            for question in questions:
-                batch.open.pop(question.id, None)
+        for question in questions:
+            question.prepared = None
+            question.batch.open.pop(question.id, None)
         if questions:
             self._fly(questions)
 
     def _launch(self, questions: list[Question]) -> None:
-        now = self.now()
-        for question in questions:
-            self._start_clock(question, now)
+        self._start_clocks(questions, self.now())
         self._fly(questions)
 
-    def _start_clock(self, question: Question, now: float) -> None:
-        question.id = self._ids()
-        question.sent = now
-        question.deadline = now + self.allowance + question.asker.table.budget_us / 1e6
-        self._outstanding[question.id] = question
+    def _start_clocks(self, questions: Sequence[Question], now: float) -> None:
+        """Ask from now on, under new ids; whatever is asked at once has ids in a row."""
+        first = self._ids(len(questions))
+        late = now + self.allowance
+        for decision_id, question in enumerate(questions, first):
+            question.id = decision_id
+            question.sent = now
+            question.deadline = late + question.budget
+            self._outstanding[decision_id] = question
+        self._remember(first, first + len(questions))
+
+    def _remember(self, first: int, end: int) -> None:
+        given = self._given
+        if given and given[-1] == first:
+            given[-1] = end
+        else:
+            given += (first, end)
+            if len(given) > 4 * _REMEMBERED:
+                del given[: 2 * _REMEMBERED]
 
     def _fly(self, questions: list[Question]) -> None:
         batch = Batch(questions)
@@ -337,24 +390,26 @@ class Seat:
             self._transport.transmit(questions)
         except Exception as error:
             for question in questions:
-                self._take(question.id)
+                self._close(question)
                 question.asker.voided(f"{type(error).__name__}: {error}")
 
     # Answers --------------------------------------------------------------------------------------------------------
 
     def take_answer(self, decision_id: int, action: str, note: str | None, now: float) -> bool:
         """One answer; False where its id is not awaited: late if it expired, stale if it was never asked."""
-        question = self._take(decision_id)
+        question = self._outstanding.pop(decision_id, None)
         if question is None:
             self._unawaited(decision_id)
             return False
+        batch = question.batch
+        batch.open.pop(decision_id, None)
+        batch.in_flight = False
         took = now - question.sent
         if took < self._fastest:
             self._fastest = took
         if took > self._slowest:
             self._slowest = took
-        network = int(1e6 * self.allowance)
-        question.asker.answered(action, latency_us=int(1e6 * took), network_us=network, note=note)
+        question.asker.answered(action, latency_us=int(1e6 * took), network_us=self._allowance_us, note=note)
         return True
 
     def take_error(self, decision_id: int, reason: str) -> bool:
@@ -371,7 +426,7 @@ class Seat:
 
         An answer that comes twice is late as well: a question that was asked again may be answered again.
         """
-        if decision_id in self._over:
+        if bisect_right(self._given, decision_id) % 2:  # After a beginning and before its end: it was asked once.
             self._counts.late()
             return
         self._counts.stale()
@@ -388,27 +443,21 @@ class Seat:
         self._batches = [batch for batch in self._batches if batch.open]
         self._flush_soon()
 
-    def _take(self, decision_id: int) -> Question | None:
-        question = self._outstanding.pop(decision_id, None)
-        if question is not None:
-            self._over[decision_id] = None
-            if len(self._over) > _REMEMBERED:
-                self._over.popitem(last=False)
-            for batch in self._batches:
-                if batch.open.pop(decision_id, None) is not None:
-                    batch.in_flight = False
-                    break
-        return question
-
     def fail(self, question: Question, fault: Fault, *, offered: str | None = None) -> None:
         """The bot failed at a question, which must still be open."""
         now = self.now()
-        self._take(question.id)
+        self._close(question)
         self._flush_soon()  # There is room for another.
         if question.lost_at is not None:
             self._spend_reconnect(question, now)
         latency = max(0, int(1e6 * (now - question.sent)))
-        question.asker.failed(fault, latency_us=latency, network_us=int(1e6 * self.allowance), offered=offered)
+        question.asker.failed(fault, latency_us=latency, network_us=self._allowance_us, offered=offered)
+
+    def _close(self, question: Question) -> None:
+        """It is over."""
+        self._outstanding.pop(question.id, None)
+        question.batch.open.pop(question.id, None)
+        question.batch.in_flight = False
 
     def oldest_in_flight(self) -> list[Question]:
         """The open questions of the batch that has waited longest, which an unreadable answer is laid to."""
@@ -426,7 +475,7 @@ class Seat:
     # Deadlines ------------------------------------------------------------------------------------------------------
 
     def _watch(self, batch: Batch) -> None:
-        earliest = min(question.deadline for question in batch.open.values())
+        earliest = min([question.deadline for question in batch.open.values()])
         self._deadlines.add(earliest, lambda due: self._look(batch, due))
 
     def _look(self, batch: Batch, due: float) -> None:
@@ -499,8 +548,8 @@ class Seat:
         waiting = list(self._pending)
         self._pending.clear()
         now = self.now()
+        self._start_clocks(waiting, now)
         for question in waiting:
-            self._start_clock(question, now)
             self._lose(question, now)
         self._hold(waiting)
 
@@ -534,7 +583,7 @@ class Seat:
                 question.sent -= unused
                 self._spend_reconnect(question, now)
                 question.lost_at = None
-                question.deadline = question.sent + self.allowance + question.asker.table.budget_us / 1e6
+                question.deadline = question.sent + self.allowance + question.budget
         self._drop_batches()
         self._hold(questions)
         self._owed = deque(questions)

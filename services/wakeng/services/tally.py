@@ -1,8 +1,10 @@
 """What a match comes to: a fold over its records, with the latencies of each seat beside it."""
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 _STEPS: Final = 16
@@ -18,8 +20,12 @@ class Latencies:
 
     def add(self, latency_us: int) -> None:
         """Count one."""
-        self._counts[_bucket(latency_us)] += 1
-        self.count += 1
+        self.update((latency_us,))
+
+    def update(self, latencies_us: Collection[int]) -> None:
+        """Count some."""
+        self._counts.update(map(_bucket, latencies_us))
+        self.count += len(latencies_us)
 
     def percentile(self, percent: float) -> int | None:
         """The latency that `percent` of all did not exceed (the top of its bucket), None when there are none."""
@@ -30,15 +36,8 @@ class Latencies:
         for bucket in sorted(self._counts):
             seen += self._counts[bucket]
             if seen >= wanted:
-                return _top(bucket)
+                return _TOPS[bucket]
         raise AssertionError("the counts add up")
-
-
-def _bucket(value: int) -> int:
-    if value < _STEPS:
-        return value
-    shift = value.bit_length() - _STEPS.bit_length()
-    return shift * _STEPS + (value >> shift)
 
 
 def _top(bucket: int) -> int:
@@ -46,6 +45,11 @@ def _top(bucket: int) -> int:
         return bucket
     shift = bucket // _STEPS - 1
     return (bucket - shift * _STEPS + 1 << shift) - 1
+
+
+_TOPS: Final = tuple(map(_top, range(64 * _STEPS)))
+"""The greatest value of each bucket, beyond 2^64."""
+_bucket: Final = partial(bisect_left, _TOPS)
 
 
 @dataclass(slots=True)
@@ -112,12 +116,14 @@ class Tally:
             self.seats[result["escaped_seat"]].escapes += 1
         else:
             self._add_roles(result["digger"], digger_won=result["winner"] == "DIGGER")
+        took: list[list[int]] = [[] for _ in self.seats]
         for decision in record.get("decisions", ()):
-            seat = self.seats[decision["seat"]]
-            seat.decisions += 1
-            seat.latencies.add(decision["latency_us"])
+            took[decision["seat"]].append(decision["latency_us"])
             if "fault" in decision:
-                seat.faults[decision["fault"]] += 1
+                self.seats[decision["seat"]].faults[decision["fault"]] += 1
+        for seat, latencies in zip(self.seats, took, strict=True):
+            seat.decisions += len(latencies)
+            seat.latencies.update(latencies)
         for fault in record.get("faults", ()):
             self.seats[fault["seat"]].faults[fault["fault"]] += fault["count"]
 
