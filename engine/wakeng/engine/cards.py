@@ -51,9 +51,24 @@ def card_set(cards: Iterable[int]) -> int:
     return sum(map(_card_bit, cards))
 
 
+_RANKS_OF_SUIT: Final = (1 << 13) - 1
+
+
+def _suited(suit: int) -> tuple[tuple[int, ...], ...]:
+    """By a plane: the ids of the cards of a suit."""
+    rows: list[tuple[int, ...]] = [()]
+    for rank in range(13):
+        rows += [(*row, 4 * rank + suit) for row in rows]
+    return tuple(rows)
+
+
+_CLUBS, _DIAMONDS, _HEARTS, _SPADES = map(_suited, range(4))
+
+
 def card_ids(cards: int) -> tuple[int, ...]:
     """The ids in a set, ascending."""
-    return tuple([card for card, bit in enumerate(CARD_BITS) if cards & bit])
+    low = _CLUBS[cards & _RANKS_OF_SUIT] + _DIAMONDS[cards >> 13 & _RANKS_OF_SUIT]
+    return tuple(sorted(low + _HEARTS[cards >> 26 & _RANKS_OF_SUIT] + _SPADES[cards >> 39]))
 
 
 def count_ranks(cards: Iterable[int]) -> list[int]:

@@ -252,6 +252,8 @@ class Hand:
         deal = self.deal
         taken = card_ids(deal.hand_sets[seat] | (deal.kitty_set if seat == self.digger else 0))
         plane = self.planes[seat]
+        if plane.bit_count() == len(taken):
+            return taken
         gone = [count - rank_count(plane, rank) for rank, count in enumerate(count_ranks(taken))]
         held = []
         for card in taken:

@@ -87,7 +87,7 @@ class Question:
         """What the transport has made ready of it, for as long as the budget is whole."""
         self.lost_at: float | None = None
         self.sent_before_loss = False
-        self.tries = 0
+        self.tries = 1
 
 
 class Batch:
@@ -351,6 +351,7 @@ class Seat:
         questions = [question for question in owed if self.owes(question)]
         for question in questions:
             question.prepared = None
+            question.tries += 1
             question.batch.open.pop(question.id, None)
         if questions:
             self._fly(questions)
@@ -367,8 +368,9 @@ class Seat:
             question.id = decision_id
             question.sent = now
             question.deadline = late + question.budget
-            self._outstanding[decision_id] = question
-        self._remember(first, first + len(questions))
+        end = first + len(questions)
+        self._outstanding.update(zip(range(first, end), questions, strict=True))
+        self._remember(first, end)
 
     def _remember(self, first: int, end: int) -> None:
         given = self._given
@@ -382,8 +384,6 @@ class Seat:
     def _fly(self, questions: list[Question]) -> None:
         batch = Batch(questions)
         self._batches.append(batch)
-        for question in questions:
-            question.tries += 1
         self._watch(batch)
         assert self._transport is not None
         try:
@@ -550,6 +550,7 @@ class Seat:
         now = self.now()
         self._start_clocks(waiting, now)
         for question in waiting:
+            question.tries = 0
             self._lose(question, now)
         self._hold(waiting)
 

@@ -1,6 +1,10 @@
-"""The one place where dialects of SQL differ for us: writing what may be there already."""
+"""The one place where dialects of SQL differ for us: writing what may be there already.
+
+A statement is made once: SQLAlchemy takes as long to put one together as the database to run it.
+"""
 
 from collections.abc import Iterable
+from functools import cache
 
 from sqlalchemy import Table
 from sqlalchemy.dialects import postgresql, sqlite
@@ -8,11 +12,13 @@ from sqlalchemy.dialects import postgresql, sqlite
 Insert = sqlite.Insert | postgresql.Insert
 
 
+@cache
 def insert_new(dialect: str, table: Table) -> Insert:
     """Inserts rows, but not those that any unique key of the table has already."""
     return _insert(dialect, table).on_conflict_do_nothing()
 
 
+@cache
 def insert_or_replace(dialect: str, table: Table, *, newer_by: str | None = None) -> Insert:
     """Inserts rows, and replaces those of the same primary key; with `newer_by` only where that column has grown."""
     statement = _insert(dialect, table)
