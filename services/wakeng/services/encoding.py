@@ -137,6 +137,8 @@ def _rules(rules: RuleSet) -> bytes:
 
 
 _DECISIONS: Final = _varint(1 << 3 | _BYTES)
+_LENGTH: Final = tuple(_DECISIONS + length for length in _SMALL)
+"""Key and length of a request."""
 
 
 def arena_message(requests: Iterable[tuple[int, bytes]], others: bytes) -> bytes:
@@ -148,7 +150,7 @@ def arena_message(requests: Iterable[tuple[int, bytes]], others: bytes) -> bytes
     for decision_id, rest in requests:
         asked = _decision_id(decision_id)
         length = len(asked) + len(rest)
-        pieces += (_DECISIONS, _SMALL[length] if length < _READY else _long_varint(length), asked, rest)
+        pieces += (_LENGTH[length] if length < _READY else _DECISIONS + _long_varint(length), asked, rest)
     pieces.append(others)
     return _text(1, b"".join(pieces))
 
@@ -263,7 +265,7 @@ def _observation(hand: Hand, seat: int) -> bytes:
 class _PlayWriter:
     """What seats may know in PLAY, where all that changes is the table, the cards of who plays, and the history."""
 
-    __slots__ = ("_cards", "_dig", "_hand", "_history", "_left", "_marked", "_opened", "_terms", "_told")
+    __slots__ = ("_cards", "_dig", "_hand", "_history", "_left", "_lying", "_marked", "_tail", "_terms", "_told")
 
     def __init__(self, hand: Hand) -> None:
         self._hand = hand
@@ -271,7 +273,8 @@ class _PlayWriter:
         self._left = bytearray(_cards_left(hand))
         self._dig, self._terms = _dig(hand), _terms(hand)
         self._history = bytearray().join(map(_event, hand.history))
-        self._marked = _LYING[hand.lying], _marked(hand)
+        self._lying, self._marked = _LYING[hand.lying], _marked(hand)
+        self._tail = self._lying + self._marked
         self._told = len(hand.decisions)
 
     def observation(self, seat: int) -> bytes:
@@ -281,7 +284,6 @@ class _PlayWriter:
         if len(decisions) != self._told:
             self._catch_up(decisions)
         cards = self._cards[seat]
-        lying, marked = self._marked
         return b"".join(
             (
                 _SEAT[seat],
@@ -293,11 +295,12 @@ class _PlayWriter:
                 _BOMBS[hand.bombs],
                 self._terms,
                 self._history,
-                lying,
-                _opened(self._cards[hand.digger]) if hand.opened else b"",
-                marked,
+                self._tail_of_open_hand() if hand.opened else self._tail,
             )
         )
+
+    def _tail_of_open_hand(self) -> bytes:
+        return self._lying + _opened(self._cards[self._hand.digger]) + self._marked
 
     def _catch_up(self, decisions: list[tuple[int, Phase, int]]) -> None:
         """Take in the plays and passes since the last request."""

@@ -330,9 +330,9 @@ class _Play:
         """Tell of it and go on; for whatever fails on the way the caller voids the hand."""
         floor, table = self._floor, self.table
         self.moved_at = floor.watched_at
-        if decided is not None:
+        if decided is None:
+            floor.parted(table)
+        else:
             for tell in floor.tell_decided:
                 tell(table, decided)
-        else:
-            floor.parted(table)
         self.go_on()
