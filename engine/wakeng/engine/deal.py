@@ -1,6 +1,6 @@
 """Seeds, their stream of random numbers, and the deal they give: the whole of docs/rules.md 7."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from operator import mod
 from struct import unpack
@@ -36,6 +36,9 @@ def parse_seed(text: str) -> bytes:
 _ASSIGNED: Final = Bidding.ASSIGNED
 _MARKED_CARD: Final = FirstCaller.MARKED_CARD
 _HEARTS: Final = tuple(CARD_BITS[card] for card in HEARTS)
+_BLOCK_BYTES: Final = 32
+_BLOCK_NUMBERS: Final = tuple(n.to_bytes(8, "big") for n in range(8))
+"""The blocks that a deal takes, as they are hashed."""
 _HIGH: Final = b"\xff\xff\xff"
 """What a word begins with that may be passed over in a draw from 256 or fewer."""
 
@@ -53,12 +56,14 @@ class Stream:
 
     def _take(self, count: int) -> bytes:
         """The next so many bytes."""
-        ahead = self._ahead
-        while len(ahead) < count:
-            ahead += sha256(self._seed + self._blocks.to_bytes(8, "big")).digest()
-            self._blocks += 1
-        self._ahead = ahead[count:]
-        return ahead[:count]
+        seed, first = self._seed, self._blocks
+        missing = max(count - len(self._ahead), 0)
+        self._blocks = end = first + (missing + _BLOCK_BYTES - 1) // _BLOCK_BYTES
+        within = end <= len(_BLOCK_NUMBERS)
+        numbers = _BLOCK_NUMBERS[first:end] if within else [n.to_bytes(8, "big") for n in range(first, end)]
+        words = self._ahead + b"".join([sha256(seed + number).digest() for number in numbers])
+        self._ahead = words[count:]
+        return words[:count]
 
     def below(self, n: int) -> int:
         """A number in 0..n-1, all equally likely: words that would favour the low ones are passed over."""
@@ -68,23 +73,30 @@ class Stream:
             if word < limit:
                 return word % n
 
-    def shuffle(self, items: list[int]) -> None:
-        """Fisher-Yates in place, from the last place down.
+    def draw(self, bounds: Sequence[int]) -> Iterable[int]:
+        """A number below each bound in turn; none of them is above 256.
 
-        A word is passed over once in a hundred million; where none can be, all are taken at once, since the shuffle is
-        most of what a deal costs.
+        A word is passed over once in a hundred million; where none can be, all are drawn at once, since that is most of
+        what a deal costs.
         """
-        n = len(items)
-        draws = max(n - 1, 0)
-        words = self._take(4 * draws)
-        if n <= 256 and _HIGH not in words:
-            places = map(mod, unpack(f">{draws}I", words), range(n, 1, -1))
-        else:
-            self._ahead = words + self._ahead
-            places = map(self.below, range(n, 1, -1))
-        for j in places:
-            n -= 1
-            items[n], items[j] = items[j], items[n]
+        words = self._take(4 * len(bounds))
+        if _HIGH not in words:
+            return map(mod, unpack(f">{len(bounds)}I", words), bounds)
+        self._ahead = words + self._ahead
+        return [self.below(n) for n in bounds]
+
+    def shuffle(self, items: list[int]) -> None:
+        """Fisher-Yates in place, from the last place down."""
+        bounds = range(len(items), 1, -1)
+        _exchange(items, self.draw(bounds) if len(items) <= 256 else map(self.below, bounds))
+
+
+def _exchange(items: list[int], places: Iterable[int]) -> None:
+    """Exchange the item at each place from the last down with the one at the place drawn for it."""
+    i = len(items)
+    for j in places:
+        i -= 1
+        items[i], items[j] = items[j], items[i]
 
 
 class _Dealt(NamedTuple):
@@ -156,16 +168,19 @@ class Deal(_Dealt):
 
 def deal_cards(rules: RuleSet, seed: bytes) -> Deal:
     """The deal of a hand's seed (32 bytes), drawn in the order of docs/rules.md 7."""
-    stream = Stream(seed)
-    below = stream.below
-    players, deck = rules.players, list(rules.deck_bits)
-    marked = rules.deck[below(len(deck))] if rules.first_caller is _MARKED_CARD else None
-    first = below(players)
-    stream.shuffle(deck)
-    task = CATALOGUE[below(len(CATALOGUE))] if rules.tasks else None
+    first, *places = Stream(seed).draw(rules.draws)
+    marked = task = None
+    if rules.first_caller is _MARKED_CARD:
+        marked = rules.deck[first]
+        first = places.pop(0)
+    if rules.tasks:
+        task = CATALOGUE[places.pop()]
+    deck = list(rules.deck_bits)
+    _exchange(deck, places)
+    players = rules.players
     dealt = players * rules.hand_size
     hands = tuple([sum(deck[(seat - first) % players : dealt : players]) for seat in range(players)])
-    return Deal._make((first, hands, sum(deck[dealt:]), marked, task))
+    return tuple.__new__(Deal, (first, hands, sum(deck[dealt:]), marked, task))
 
 
 def hand_seed(match_seed: bytes, hand_index: int) -> bytes:

@@ -49,6 +49,8 @@ _BID: Final = Phase.BID
 _GRAB: Final = Phase.GRAB
 _PLAY_DECISIONS: Final = tuple(tuple((seat, _PLAY, play.id) for play in PLAYS) for seat in range(4))
 """By seat and play: the decision, made once."""
+_AFTER: Final[dict[int, tuple[int, ...]]] = {players: (*range(1, players), 0) for players in (3, 4)}
+"""By number of players and seat: whose turn is next."""
 _OFFER: Final = (0, 1)
 _HIGHER_BIDS: Final = tuple(tuple((PASS, *range(bid + 1, most + 1)) for bid in range(5)) for most in range(5))
 """By the highest bid there may be and the highest so far: what may be bid."""
@@ -83,6 +85,7 @@ class Hand:
         "_bombs",
         "_caller",
         "_history",
+        "_irregular",
         "_runs",
         "_special_from",
         "_told",
@@ -139,13 +142,15 @@ class Hand:
         self._caller = NOBODY
         self._unasked = 0
         """How many seats the phase has still to ask."""
-        self._after: list[int] = [*range(1, rules.players), 0]
+        self._after = _AFTER[rules.players]
         self._runs = rules.run_leads
         self._bombs = rules.bombs
         self._beaten = FOLLOWS[PASS]
         """The row of the play to beat."""
         self._special_from = 0 if rules.must_beat else _QUAD_BIT if rules.bombs else _NO_HAND
         """The least packed hand for which that row is not all: it holds a bomb, or one must beat."""
+        self._irregular = False
+        """Whether a hand was that great when play began, since none is later that was not."""
         if rules.bidding is _ASSIGNED:
             assert assigned_digger is not None
             self.bid = BLIND_DIG
@@ -208,8 +213,9 @@ class Hand:
             return
         hand = planes[turn]
         shift, above, row = self._beaten
-        legal = row[hand >> shift & above]
-        self.legal = legal if hand < self._special_from else self._special(legal, QUADS[hand >> 39])
+        self.legal = row[hand >> shift & above]
+        if self._irregular and hand >= self._special_from:
+            self.legal = self._special(self.legal, QUADS[hand >> 39])
 
     def apply_token(self, token: str) -> None:
         """Answer with a word of the wire; UnknownToken if it is none, IllegalAction if it is not legal here."""
@@ -418,8 +424,8 @@ class Hand:
     def _answer_lie_down_consent(self, seat: int, action: int) -> None:
         if action:
             self.lying = seat
-            before = self._after.index(seat)
-            self._after[before] = self._after[seat]
+            after = self._after
+            self._after = tuple(after[seat] if next_seat == seat else next_seat for next_seat in after)
         self._begin_play()
 
     # Playing the cards --------------------------------------------------------------------------------------------
@@ -429,24 +435,27 @@ class Hand:
         self.dealt = True
         self.phase = _PLAY
         self.turn = self._after[leader] if leader == self.lying else leader
+        self._irregular = max(self.planes) >= self._special_from
         self.legal = self._leads(self.planes[self.turn])
 
     def _leads(self, hand: int) -> tuple[int, ...]:
+        """What can be led, joined from the right so that the longest part is copied once.
+
+        Nothing is looked up that cannot be there, since most hands hold no triple.
+        """
         straights, pair_runs, triple_runs, quad_runs = self._runs
-        plane = hand & _RANK_BITS
-        groups, runs = SINGLES[plane], straights[plane]
-        if hand >= _PAIR_BIT:
-            plane = hand >> 13 & _RANK_BITS
-            groups += PAIRS[plane]
-            runs += pair_runs[plane]
-            if hand >= _TRIPLE_BIT:
-                plane = hand >> 26 & _RANK_BITS
-                groups += TRIPLES[plane]
-                runs += triple_runs[plane]
-                plane = hand >> 39
-                groups += QUADS[plane]
-                runs += quad_runs[plane]
-        return groups + runs
+        singles = hand & _RANK_BITS
+        if hand < _PAIR_BIT:
+            return SINGLES[singles] + straights[singles]
+        pairs = hand >> 13 & _RANK_BITS
+        if hand < _TRIPLE_BIT:
+            return SINGLES[singles] + (PAIRS[pairs] + (straights[singles] + pair_runs[pairs]))
+        triples = hand >> 26 & _RANK_BITS
+        runs = straights[singles] + (pair_runs[pairs] + triple_runs[triples])
+        if hand < _QUAD_BIT:
+            return SINGLES[singles] + (PAIRS[pairs] + (TRIPLES[triples] + runs))
+        quads = hand >> 39
+        return SINGLES[singles] + (PAIRS[pairs] + (TRIPLES[triples] + (QUADS[quads] + (runs + quad_runs[quads]))))
 
     def _special(self, legal: tuple[int, ...], bombs: tuple[int, ...]) -> tuple[int, ...]:
         """What may follow where bombs are held or passing may be forbidden; `legal` begins with the pass."""

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from wakeng.engine.cards import CARD_BITS, CARD_NAMES, DECK, HEARTS, format_cards, parse_cards
 from wakeng.engine.plays import NO_RUNS, RUN_KINDS, Kind, Play, Row, run_leads
+from wakeng.engine.tasks import CATALOGUE
 
 
 class RuleError(ValueError):
@@ -145,6 +146,14 @@ class RuleSet:
     def deck_bits(self) -> tuple[int, ...]:
         """The same, each as the set of that card alone."""
         return tuple(CARD_BITS[card] for card in self.deck)
+
+    @cached_property
+    def draws(self) -> tuple[int, ...]:
+        """What each draw of a deal is below, in the order of docs/rules.md 7."""
+        deck = len(self.deck)
+        marked = (deck,) if self.first_caller is FirstCaller.MARKED_CARD else ()
+        task = (len(CATALOGUE),) if self.tasks else ()
+        return (*marked, self.players, *range(deck, 1, -1), *task)
 
     @cached_property
     def has_blind(self) -> bool:
