@@ -476,7 +476,7 @@ class Seat:
 
     def _watch(self, batch: Batch) -> None:
         earliest = min([question.deadline for question in batch.open.values()])
-        self._deadlines.add(earliest, lambda due: self._look(batch, due))
+        self._deadlines.add(earliest, lambda due: self._look(batch, due), batch.open)
 
     def _look(self, batch: Batch, due: float) -> None:
         """A deadline of the batch fell due: declare it, or look again once the arena's own lag is given back."""
@@ -486,7 +486,7 @@ class Seat:
         if not batch.second_look:
             batch.second_look = True
             again = due + lag + (lag if lag > _LAG_TOLERATED else 0.0)
-            self._deadlines.add(again, lambda _: self._look_soon(batch, due))
+            self._deadlines.add(again, lambda _: self._look_soon(batch, due), batch.open)
             return
         batch.second_look = False
         batch.in_flight = False
