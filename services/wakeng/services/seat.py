@@ -214,6 +214,8 @@ class Seat:
         self._given: list[int] = []
         """The ranges of ids that this bot's questions were given, oldest first: each one's first, and its end."""
         self._flush_due = False
+        self._held = False
+        """Whether a message of the bot is being read, at whose end is seen to what may be sent."""
         self._up = True
 
     async def make_ready(self, rules: RuleSet, time_control: TimeControl) -> None:
@@ -433,15 +435,26 @@ class Seat:
         if waiting := self.oldest_in_flight():
             waiting[0].asker.noted(Fault.STALE)
 
+    def hold(self) -> None:
+        """A message is being read, whose answers come one by one: what is asked meanwhile waits until `received`."""
+        if not self._flush_due:
+            self._flush_due = self._held = True
+
     def received(self, count: int, now: float) -> None:
         """So many answers came in together."""
+        held, self._held = self._held, False
+        if held:
+            self._flush_due = False
         if self._fastest < math.inf:
             alone = count == 1 and not self._outstanding and self.window.limit == 1
             full = bool(self._pending) and len(self._outstanding) + count >= self.window.limit
             self.window.answered(count, fastest=self._fastest, slowest=self._slowest, alone=alone, full=full)
             self._fastest, self._slowest = math.inf, 0.0
         self._batches = [batch for batch in self._batches if batch.open]
-        self._flush_soon()
+        if held and not self._outstanding:
+            self._flush()  # Nothing that the bot still owes could come in this turn, too.
+        else:
+            self._flush_soon()
 
     def fail(self, question: Question, fault: Fault, *, offered: str | None = None) -> None:
         """The bot failed at a question, which must still be open."""

@@ -6,6 +6,7 @@ from typing import Final
 
 from wakeng.engine import Fault, RuleSet
 from wakeng.sdk.client import BotClient, CallError, PlayStream, Trouble
+from wakeng.services.outbox import Write
 from wakeng.services.packed import FIRST_PINGS, Flood, PackedTransport
 from wakeng.services.seat import Seat
 from wakeng.services.spec import TimeControl
@@ -66,19 +67,21 @@ class StreamTransport(PackedTransport):
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _write(self, stream: PlayStream, outbox: "asyncio.Queue[bytes | None]") -> None:
-        try:
-            while (message := await outbox.get()) is not None:
-                await stream.write(message)
-            await stream.finish()
-        except CallError:
-            return  # The reader learns of it too, and better.
+    @staticmethod
+    def _writer(stream: PlayStream) -> Write:
+        async def write(message: bytes | None) -> None:
+            try:
+                await (stream.finish() if message is None else stream.write(message))
+            except CallError:
+                return  # The reader learns of it too, and better.
+
+        return write
 
     async def _live(self, stream: PlayStream) -> None:
         """Read the stream until it ends, then make another, for as long as the seat is wanted."""
         while True:
             self._stream = stream
-            self._spawn(self._write(stream, self.outbox))
+            self.outbox.written_by(self._writer(stream))
             trouble = await self._read_to_end(stream)
             if self._closing:
                 return
