@@ -73,17 +73,18 @@ class PlayStream:
 
     def __init__(self, call: "grpc.aio.StreamStreamCall[bytes, bytes]") -> None:
         self._call = call
+        self._receive = getattr(getattr(call, "_cython_call", None), "receive_serialized_message", None)
         self._abandoned = False
         self._connected = False
+        self._heard = False
+        """Whether a first message has come, for which the call had to be made."""
 
     async def write(self, message: bytes) -> None:
         """Hand one encoded PlayRequest to the transport; if the stream is over, that is for the reader to learn."""
         if not self._connected:
             await self._connect()
-        if self._call.done():
-            return
         try:
-            await hand_over(self._call, message)
+            await hand_over(self._call, message, connected=True)
         except asyncio.CancelledError:
             self._given_up()
             raise
@@ -103,13 +104,27 @@ class PlayStream:
     async def read(self) -> bytes | None:
         """The next encoded PlayResponse, None at the end of the stream; CallError says how else it ended."""
         try:
-            message: Any = await self._call.read()
+            message: Any = await self._next()
         except grpc.aio.AioRpcError as error:
             raise classify(error) from None
         except asyncio.CancelledError:
             self._given_up()
             raise
         return None if message is grpc.aio.EOF else bytes(message)
+
+    async def _next(self) -> Any:
+        """A read by the call's core, which is all that a read in midstream needs; the call itself tells of the end."""
+        if self._receive is not None and self._heard:
+            try:
+                message = await self._receive()
+            except asyncio.CancelledError:
+                self._call.cancel()  # As the call's own read does.
+                raise
+            if message is not grpc.aio.EOF:
+                return message
+        message = await self._call.read()
+        self._heard = True
+        return message
 
     def _given_up(self) -> None:
         """CallError where a cancellation is that of the abandoned call, and not of the task that waits for it."""
