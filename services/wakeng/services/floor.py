@@ -2,9 +2,10 @@
 
 A scheduler (`wakeng.services.runner`, `wakeng.services.tournament`) begins hands in its own order. The floor takes the
 leases before the deal, lets a bot that is not dealt in give its hand away at once, and drives every table by callbacks
-from the seats. A failure of the arena's own voids the hand, which the scheduler plays again on the same deal; nothing a
-bot does leads there. Bots that are quarantined or were never ready are probed in the background
-(`wakeng.services.circuit`).
+from the seats. While few are in play, what was decided is told a turn of the loop later, when the questions that follow
+from it are on their way: journal and metrics are written while the bots think. A failure of the arena's own voids the
+hand, which the scheduler plays again on the same deal; nothing a bot does leads there. Bots that are quarantined or
+were never ready are probed in the background (`wakeng.services.circuit`).
 """
 
 import asyncio
@@ -20,6 +21,9 @@ from wakeng.services.table import Decided, HandSpec, Table
 
 WATCH_EVERY: Final = 15.0
 """Seconds between looks for tables that stand still."""
+
+FEW: Final = 8
+"""Tables up to which it counts how soon each goes on. With more, a table is done with while the caches hold it."""
 
 Record = dict[str, Any]
 
@@ -65,6 +69,7 @@ class Floor:
         self._watchers = watchers
         self.tell_decided = [watcher.decided for watcher in watchers]
         """Whom to tell of a decision that was applied."""
+        self._untold: list[tuple[_Play, Decided]] = []
         self._wake = wake
         self._loop = asyncio.get_running_loop()
         self.watched_at = self._loop.time()
@@ -90,6 +95,7 @@ class Floor:
 
     def close(self) -> None:
         """Leave nothing behind: hands in play are dropped, and their leases, timers and probes with them."""
+        self.tell()
         for chair in self.chairs:
             chair.seat.on_free.discard(self._wake)
         for timer in self._timers:
@@ -180,9 +186,28 @@ class Floor:
 
     # Called back by the plays ---------------------------------------------------------------------------------------
 
+    def tell_soon(self, play: "_Play", decided: Decided) -> None:
+        """Tell everybody of a decision in the loop's next turn, which is before anything else happens at the table."""
+        if not self._untold:
+            self._loop.call_soon(self.tell)
+        self._untold.append((play, decided))
+
+    def tell(self) -> None:
+        """Tell everybody what was decided; for whatever fails on the way the hand is void."""
+        untold, self._untold = self._untold, []
+        for play, decided in untold:
+            if play.over:
+                continue
+            try:
+                for tell in self.tell_decided:
+                    tell(play.table, decided)
+            except Exception as error:
+                self.broke(play, error)
+
     def faulted(self, table: Table, seat: int, fault: Fault) -> None:
         """Tell everybody."""
         try:
+            self.tell()
             for watcher in self._watchers:
                 watcher.faulted(table, seat, fault)
         except Exception as error:  # Of the arena's own; the seat that reports the fault is not to suffer from it.
@@ -205,6 +230,7 @@ class Floor:
 
     def void(self, play: "_Play", reason: str) -> None:
         """The arena failed at this hand."""
+        self.tell()
         if play.over:
             return
         play.over = True
@@ -331,8 +357,11 @@ class _Play:
         floor, table = self._floor, self.table
         self.moved_at = floor.watched_at
         if decided is not None:
+        if decided is None:
+            floor.parted(table)
+        elif floor.running <= FEW and not table.over:
+            floor.tell_soon(self, decided)
+        else:
             for tell in floor.tell_decided:
                 tell(table, decided)
-        else:
-            floor.parted(table)
         self.go_on()
