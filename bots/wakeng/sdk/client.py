@@ -7,7 +7,7 @@ reader for as long as it lives.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from enum import Enum
 from typing import Any, Final, Self
 
@@ -73,11 +73,24 @@ class PlayStream:
 
     def __init__(self, call: "grpc.aio.StreamStreamCall[bytes, bytes]") -> None:
         self._call = call
-        self._receive = getattr(getattr(call, "_cython_call", None), "receive_serialized_message", None)
+        core = getattr(call, "_cython_call", None)  # A grpc.aio that is made otherwise is used as it offers itself.
+        self._send = getattr(core, "send_serialized_message", None)
+        self._receive = getattr(core, "receive_serialized_message", None)
         self._abandoned = False
         self._connected = False
         self._heard = False
         """Whether a first message has come, for which the call had to be made."""
+
+    def writing(self, message: bytes | None) -> Coroutine[Any, Any, None]:
+        """A write that is still to be awaited, or with None the finish; it may raise grpc's own errors.
+
+        In midstream it is that of the call's core, without the layers above, which have nothing to add then.
+        """
+        if message is None:
+            return self.finish()
+        if self._send is None or not self._connected or self._call.done():
+            return self.write(message)
+        return self._send(message)
 
     async def write(self, message: bytes) -> None:
         """Hand one encoded PlayRequest to the transport; if the stream is over, that is for the reader to learn."""
@@ -104,27 +117,19 @@ class PlayStream:
     async def read(self) -> bytes | None:
         """The next encoded PlayResponse, None at the end of the stream; CallError says how else it ended."""
         try:
-            message: Any = await self._next()
+            if self._receive is not None and self._heard:  # In midstream; of the end the call itself tells below.
+                message = await self._receive()
+                if message is not grpc.aio.EOF:
+                    return message
+            message = await self._call.read()
         except grpc.aio.AioRpcError as error:
             raise classify(error) from None
         except asyncio.CancelledError:
+            self._call.cancel()  # As its own read does.
             self._given_up()
             raise
-        return None if message is grpc.aio.EOF else bytes(message)
-
-    async def _next(self) -> Any:
-        """A read by the call's core, which is all that a read in midstream needs; the call itself tells of the end."""
-        if self._receive is not None and self._heard:
-            try:
-                message = await self._receive()
-            except asyncio.CancelledError:
-                self._call.cancel()  # As the call's own read does.
-                raise
-            if message is not grpc.aio.EOF:
-                return message
-        message = await self._call.read()
         self._heard = True
-        return message
+        return None if message is grpc.aio.EOF else bytes(message)
 
     def _given_up(self) -> None:
         """CallError where a cancellation is that of the abandoned call, and not of the task that waits for it."""

@@ -12,13 +12,17 @@ spare that is a system call for nothing, once a message.
 """
 
 import os
-from asyncio import Future
+from asyncio import CancelledError, Future
 from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
+import grpc.aio
+
+from wakeng.sdk.client import CallError
+
 Write = Callable[[bytes | None], Coroutine[Any, Any, None]]
-"""Writes a message, or with None the end; it raises nothing, as whoever reads the connection learns how it fares."""
+"""Writes a message, or with None the end. What grpc raises there is for whoever reads the connection to learn."""
 
 
 _LET_OTHERS_GO_FIRST: Final[Callable[[], None]] = getattr(os, "sched_yield", lambda: None)
@@ -65,10 +69,11 @@ class Outbox:
         assert self._writing is not None
         try:
             awaited: Future[Any] = self._writing.send(None)
-        except BaseException as over:
+        except (StopIteration, grpc.aio.BaseError, CallError, CancelledError):
             self._writing = None
-            if not isinstance(over, StopIteration):
-                raise
+        except BaseException:
+            self._writing = None
+            raise
         else:
             awaited._asyncio_future_blocking = False  # What a task says to a future that it waits for.
             awaited.add_done_callback(self._done)

@@ -6,7 +6,6 @@ from typing import Final
 
 from wakeng.engine import Fault, RuleSet
 from wakeng.sdk.client import BotClient, CallError, PlayStream, Trouble
-from wakeng.services.outbox import Write
 from wakeng.services.packed import FIRST_PINGS, Flood, PackedTransport
 from wakeng.services.seat import Seat
 from wakeng.services.spec import TimeControl
@@ -67,21 +66,11 @@ class StreamTransport(PackedTransport):
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    @staticmethod
-    def _writer(stream: PlayStream) -> Write:
-        async def write(message: bytes | None) -> None:
-            try:
-                await (stream.finish() if message is None else stream.write(message))
-            except CallError:
-                return  # The reader learns of it too, and better.
-
-        return write
-
     async def _live(self, stream: PlayStream) -> None:
         """Read the stream until it ends, then make another, for as long as the seat is wanted."""
         while True:
             self._stream = stream
-            self.outbox.written_by(self._writer(stream))
+            self.outbox.written_by(stream.writing)
             trouble = await self._read_to_end(stream)
             if self._closing:
                 return
