@@ -335,7 +335,9 @@ class Seat:
             return
         transport = self._transport
         while (self._owed or self._pending) and transport and transport.may_send(self._in_flight()):
-            asked = len(self._outstanding) - sum(map(self.owes, self._owed))
+            asked = len(self._outstanding)
+            if self._owed:
+                asked -= sum(map(self.owes, self._owed))
             room = min(self.window.limit - asked, MOST_PER_MESSAGE)
             if room <= 0:
                 return
@@ -345,7 +347,7 @@ class Seat:
                 self._launch([self._pending.popleft() for _ in range(min(room, len(self._pending)))])
 
     def _in_flight(self) -> int:
-        return sum(batch.in_flight for batch in self._batches)
+        return sum([batch.in_flight for batch in self._batches])
 
     def _ask_again(self, room: int) -> None:
         """What was asked before the connection was lost goes first, as far as it is still open."""
@@ -386,7 +388,6 @@ class Seat:
         self._batches.append(batch)
         for question in questions:
             question.tries += 1
-        self._watch(batch)
         assert self._transport is not None
         try:
             self._transport.transmit(questions)
@@ -394,6 +395,8 @@ class Seat:
             for question in questions:
                 self._close(question)
                 question.asker.voided(f"{type(error).__name__}: {error}")
+        else:
+            self._watch(batch)
 
     # Answers --------------------------------------------------------------------------------------------------------
 
@@ -445,15 +448,18 @@ class Seat:
         held, self._held = self._held, False
         if held:
             self._flush_due = False
+        alone = count == 1 and not self._outstanding and self.window.limit == 1
+        full = bool(self._pending) and len(self._outstanding) + count >= self.window.limit
+        # Where the bot owes nothing, no more of its answers can come in this turn; and what the window has room for
+        # need not wait for the books to be kept.
+        at_once = held and not self._outstanding and len(self._pending) <= self.window.limit
+        if at_once:
+            self._flush()
         if self._fastest < math.inf:
-            alone = count == 1 and not self._outstanding and self.window.limit == 1
-            full = bool(self._pending) and len(self._outstanding) + count >= self.window.limit
             self.window.answered(count, fastest=self._fastest, slowest=self._slowest, alone=alone, full=full)
             self._fastest, self._slowest = math.inf, 0.0
         self._batches = [batch for batch in self._batches if batch.open]
-        if held and not self._outstanding:
-            self._flush()  # Nothing that the bot still owes could come in this turn, too.
-        else:
+        if not at_once:
             self._flush_soon()
 
     def fail(self, question: Question, fault: Fault, *, offered: str | None = None) -> None:
