@@ -39,8 +39,7 @@ class Outbox:
     def put_nowait(self, message: bytes | None) -> None:
         """Say this after all that was put before."""
         self._waiting.append(message)
-        if self._writing is None:
-            self._go_on()
+        self._go_on()
 
     def get_nowait(self) -> bytes | None:
         """Take the oldest message out, to say it in some other way."""

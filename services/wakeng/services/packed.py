@@ -90,6 +90,8 @@ class PackedTransport(Transport):
 
     def _notices(self) -> bytes:
         """What has gathered, encoded; it has then been said."""
+        if not self._starts and not self._ends:
+            return b""
         notices = b"".join((*self._starts.values(), *self._ends))
         self._starts.clear()
         self._ends.clear()
