@@ -73,8 +73,11 @@ class PlayStream:
 
     def __init__(self, call: "grpc.aio.StreamStreamCall[bytes, bytes]") -> None:
         self._call = call
-        core = getattr(call, "_cython_call", None)  # A grpc.aio that is made otherwise is used as it offers itself.
+        # The call's core; where a grpc.aio is made otherwise, and perhaps better, the call itself has to do.
+        core = getattr(call, "_cython_call", None)
+        self._send: Callable[[bytes], Coroutine[Any, Any, None]] | None
         self._send = getattr(core, "send_serialized_message", None)
+        self._receive: Callable[[], Awaitable[Any]] | None
         self._receive = getattr(core, "receive_serialized_message", None)
         self._abandoned = False
         self._connected = False
@@ -117,11 +120,11 @@ class PlayStream:
     async def read(self) -> bytes | None:
         """The next encoded PlayResponse, None at the end of the stream; CallError says how else it ended."""
         try:
-            if self._receive is not None and self._heard:  # In midstream; of the end the call itself tells below.
+            message: Any = grpc.aio.EOF
+            if self._receive is not None and self._heard:
                 message = await self._receive()
-                if message is not grpc.aio.EOF:
-                    return message
-            message = await self._call.read()
+            if message is grpc.aio.EOF:  # How it ended only the call itself tells.
+                message = await self._call.read()
         except grpc.aio.AioRpcError as error:
             raise classify(error) from None
         except asyncio.CancelledError:

@@ -15,7 +15,7 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from wakeng.sdk.bot import Bot, overrides
-from wakeng.sdk.choosing import Begun, Chooser, Reply
+from wakeng.sdk.choosing import Chooser, Reply
 from wakeng.sdk.decision import Decision
 from wakeng.v1 import bot_pb2, gateway_pb2
 
@@ -172,12 +172,8 @@ class Stream:
         if self._hears_start:
             for started in message.hands_started:
                 await self._tell(self._bot.hand_started, started)
-        if decisions := [Decision(asked) for asked in message.decisions]:
-            begun = self._chooser.begin(decisions)
-            for awaited in begun.awaited:
-                self._begin(self._later(awaited))
-            if begun.replies:
-                await self._outbox.say(begun.replies)
+        if replies := self._choose(message):
+            await self._outbox.say(replies)
 
     async def _tell(self, hook: Callable[[Any], Awaitable[None] | None], notice: object) -> None:
         """A notice wants no answer, so a hook that fails costs a line in the log."""
@@ -187,6 +183,16 @@ class Stream:
                 await waiting
         except Exception:
             log.exception("%s failed at a notice", type(self._bot).__name__)
+
+    def _choose(self, message: bot_pb2.ArenaMessage) -> list[Reply]:
+        """What is answered at once; of the rest, each gets a task."""
+        decisions = [Decision(asked) for asked in message.decisions]
+        if not decisions:
+            return []
+        begun = self._chooser.begin(decisions)
+        for awaited in begun.awaited:
+            self._begin(self._later(awaited))
+        return begun.replies
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

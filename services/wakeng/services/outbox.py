@@ -1,9 +1,9 @@
 """What is to be said over one connection: one message after the other, the next once the one before is written.
 
 grpc wants one write at a time, and an obvious way to it is a queue with a task that writes. But such a task is woken a
-turn of the loop later, and a lone table would pay that for each of its decisions. So whoever puts a message here has it
-written at once, where nothing else is being written: the write is a coroutine, and its first step, which hands the bytes
-to grpc, is taken in the caller's own turn. Further steps follow as what it waits for is done, as a task's would.
+turn of the loop later, and a lone table would pay that for each of its decisions. So whoever puts a message here has
+it written at once, where nothing else is being written: the write is a coroutine, and its first step, which hands the
+bytes to grpc, is taken in the caller's own turn. Further steps follow as what it waits for is done, as a task's would.
 
 Where arena and grpc share a core, the bytes are not gone by then. A thread of grpc's has the connection in its hands,
 since it read the message that is being answered, and was put aside for the loop's thread when it woke that; it will
