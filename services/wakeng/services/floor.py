@@ -356,7 +356,6 @@ class _Play:
         """Tell of it and go on; for whatever fails on the way the caller voids the hand."""
         floor, table = self._floor, self.table
         self.moved_at = floor.watched_at
-        if decided is not None:
         if decided is None:
             floor.parted(table)
         elif floor.running <= FEW and not table.over:
