@@ -24,6 +24,7 @@ from typing import Final, Protocol
 from wakeng.engine import Fault, RuleSet
 from wakeng.services.deadlines import Deadlines
 from wakeng.services.encoding import RequestWriter
+from wakeng.services.ids import Ids
 from wakeng.services.leases import Leases
 from wakeng.services.spec import TimeControl
 from wakeng.services.table import Name, Table, escape
@@ -101,23 +102,6 @@ class Batch:
             question.batch = self
         self.in_flight = True
         self.second_look = False
-
-
-_EPOCH: Final = 1_700_000_000
-"""Ids begin with the seconds since then, so that they stay below 2^63."""
-
-
-class Ids:
-    """Decision ids: they never repeat towards one bot, across restarts of the arena either."""
-
-    def __init__(self, wall_clock_s: int) -> None:
-        self._next = (max(1, wall_clock_s - _EPOCH) << 35) + 1
-
-    def __call__(self, count: int = 1) -> int:
-        """The first of so many in a row."""
-        first = self._next
-        self._next += count
-        return first
 
 
 class NotReady(Exception):
