@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,3 +80,35 @@ async def test_after_the_close_nothing_falls_due() -> None:
     deadlines.close()
     await asyncio.sleep(5)
     assert not fell
+
+
+@in_virtual_time
+async def test_one_that_nobody_awaits_any_more_is_dropped_and_the_others_still_fall_due() -> None:
+    deadlines = Deadlines(asyncio.get_running_loop())
+    fell: list[float] = []
+    answered, open_ = {1: "question"}, {2: "question"}
+    deadlines.add(1, fell.append, answered)
+    deadlines.add(2, fell.append, open_)
+    answered.clear()
+    await asyncio.sleep(5)
+    assert fell == [2]
+
+
+@in_virtual_time
+async def test_the_loop_is_not_woken_for_answers_that_have_come() -> None:
+    loop = asyncio.get_running_loop()
+    deadlines = Deadlines(loop)
+    woken = 0
+    call_later = loop.call_later
+
+    def counted(*arguments: Any, **named: Any) -> asyncio.TimerHandle:
+        nonlocal woken
+        woken += 1
+        return call_later(*arguments, **named)
+
+    loop.call_later = counted  # type: ignore[method-assign, assignment]
+    for moment in range(100):
+        answered = {moment: "question"}
+        deadlines.add(1_000 + moment, lambda due: None, answered)
+        answered.clear()
+    assert woken == 1

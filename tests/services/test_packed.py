@@ -12,8 +12,9 @@ from tests.services.test_seat import Counted, Player, faults
 from tests.services.virtual import in_virtual_time, settled
 from wakeng.engine import Fault, rule_set
 from wakeng.services.deadlines import Deadlines
+from wakeng.services.ids import Ids
 from wakeng.services.packed import PING_EVERY, Flood, PackedTransport
-from wakeng.services.seat import Ids, Seat, Transport
+from wakeng.services.seat import Seat, Transport
 from wakeng.services.spec import TimeControl
 from wakeng.v1 import bot_pb2
 

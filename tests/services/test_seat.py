@@ -17,7 +17,8 @@ from tests.services.virtual import in_virtual_time, now, settled, stall
 from wakeng.engine import Fault, rule_set
 from wakeng.services.deadlines import Deadlines
 from wakeng.services.encoding import RequestWriter
-from wakeng.services.seat import Ids, NotReady, Question, Seat, Transport
+from wakeng.services.ids import Ids
+from wakeng.services.seat import NotReady, Question, Seat, Transport
 from wakeng.services.spec import TimeControl
 from wakeng.services.table import Table
 

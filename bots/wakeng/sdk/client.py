@@ -7,7 +7,7 @@ reader for as long as it lives.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from enum import Enum
 from typing import Any, Final, Self
 
@@ -73,17 +73,34 @@ class PlayStream:
 
     def __init__(self, call: "grpc.aio.StreamStreamCall[bytes, bytes]") -> None:
         self._call = call
+        # The call's core; where a grpc.aio is made otherwise, and perhaps better, the call itself has to do.
+        core = getattr(call, "_cython_call", None)
+        self._send: Callable[[bytes], Coroutine[Any, Any, None]] | None
+        self._send = getattr(core, "send_serialized_message", None)
+        self._receive: Callable[[], Awaitable[Any]] | None
+        self._receive = getattr(core, "receive_serialized_message", None)
         self._abandoned = False
         self._connected = False
+        self._heard = False
+        """Whether a first message has come, for which the call had to be made."""
+
+    def writing(self, message: bytes | None) -> Coroutine[Any, Any, None]:
+        """A write that is still to be awaited, or with None the finish; it may raise grpc's own errors.
+
+        In midstream it is that of the call's core, without the layers above, which have nothing to add then.
+        """
+        if message is None:
+            return self.finish()
+        if self._send is None or not self._connected or self._call.done():
+            return self.write(message)
+        return self._send(message)
 
     async def write(self, message: bytes) -> None:
         """Hand one encoded PlayRequest to the transport; if the stream is over, that is for the reader to learn."""
         if not self._connected:
             await self._connect()
-        if self._call.done():
-            return
         try:
-            await hand_over(self._call, message)
+            await hand_over(self._call, message, connected=True)
         except asyncio.CancelledError:
             self._given_up()
             raise
@@ -103,12 +120,18 @@ class PlayStream:
     async def read(self) -> bytes | None:
         """The next encoded PlayResponse, None at the end of the stream; CallError says how else it ended."""
         try:
-            message: Any = await self._call.read()
+            message: Any = grpc.aio.EOF
+            if self._receive is not None and self._heard:
+                message = await self._receive()
+            if message is grpc.aio.EOF:  # How it ended only the call itself tells.
+                message = await self._call.read()
         except grpc.aio.AioRpcError as error:
             raise classify(error) from None
         except asyncio.CancelledError:
+            self._call.cancel()  # As its own read does.
             self._given_up()
             raise
+        self._heard = True
         return None if message is grpc.aio.EOF else bytes(message)
 
     def _given_up(self) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from wakeng.sdk.bot import Bot, overrides
-from wakeng.sdk.choosing import Begun, Chooser, Reply
+from wakeng.sdk.choosing import Chooser, Reply
 from wakeng.sdk.decision import Decision
 from wakeng.v1 import bot_pb2, gateway_pb2
 
@@ -60,7 +60,9 @@ class _Outbox:
     def __init__(self, write: Write, envelope: Envelope) -> None:
         self._write = write
         self._envelope = envelope
-        self._pen = asyncio.Lock()
+        self._quiet = asyncio.Event()
+        """Whether nobody writes."""
+        self._quiet.set()
         self._replies: list[Reply] = []
         self._pongs: list[int] = []
         self._drain = False
@@ -71,16 +73,18 @@ class _Outbox:
         self._drain |= drain
         if pong is not None:
             self._pongs.append(pong)
-        if self._pen.locked():
+        if not self._quiet.is_set():
             return
-        async with self._pen:
+        self._quiet.clear()
+        try:
             while self._replies or self._pongs or self._drain:
                 await self._write(self._next())
+        finally:
+            self._quiet.set()
 
     async def said(self) -> None:
         """Return once whoever writes has written."""
-        async with self._pen:
-            pass
+        await self._quiet.wait()
 
     def _next(self) -> bytes:
         response = self._envelope()
@@ -168,8 +172,8 @@ class Stream:
         if self._hears_start:
             for started in message.hands_started:
                 await self._tell(self._bot.hand_started, started)
-        if message.decisions:
-            await self._answer(self._chooser.begin([Decision(asked) for asked in message.decisions]))
+        if replies := self._choose(message):
+            await self._outbox.say(replies)
 
     async def _tell(self, hook: Callable[[Any], Awaitable[None] | None], notice: object) -> None:
         """A notice wants no answer, so a hook that fails costs a line in the log."""
@@ -180,11 +184,15 @@ class Stream:
         except Exception:
             log.exception("%s failed at a notice", type(self._bot).__name__)
 
-    async def _answer(self, begun: Begun) -> None:
+    def _choose(self, message: bot_pb2.ArenaMessage) -> list[Reply]:
+        """What is answered at once; of the rest, each gets a task."""
+        decisions = [Decision(asked) for asked in message.decisions]
+        if not decisions:
+            return []
+        begun = self._chooser.begin(decisions)
         for awaited in begun.awaited:
             self._begin(self._later(awaited))
-        if begun.replies:
-            await self._outbox.say(begun.replies)
+        return begun.replies
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

@@ -12,14 +12,18 @@ from typing import Any
 import grpc.aio
 
 
-async def hand_over(call: Any, message: bytes) -> None:
-    """Write one message to an open call of a client; if the call is over, that is for the reader to learn."""
+async def hand_over(call: Any, message: bytes, *, connected: bool = False) -> None:
+    """Write one message to an open call of a client; if the call is over, that is for the reader to learn.
+
+    A call that is known to be `connected` need not be waited for.
+    """
     core = getattr(call, "_cython_call", None)
     try:
         if core is None:  # A grpc.aio that is made otherwise, and perhaps better.
             await call.write(message)
         elif not call.done():
-            await call.wait_for_connection()
+            if not connected:
+                await call.wait_for_connection()
             await core.send_serialized_message(message)
     except (grpc.aio.AioRpcError, grpc.aio.BaseError, asyncio.InvalidStateError):
         return

@@ -10,13 +10,13 @@ from wakeng.bots import BUILTIN_BOTS, UnknownBot
 from wakeng.engine import derive
 from wakeng.services.deadlines import Deadlines
 from wakeng.services.floor import Floor, Record, Watcher
+from wakeng.services.ids import Ids
 from wakeng.services.journal import Journal
 from wakeng.services.loopback import loopback_works
 from wakeng.services.measured import MeasuredStore
 from wakeng.services.metrics import Metrics
 from wakeng.services.roster import Chair, Roster
 from wakeng.services.runner import MatchRunner
-from wakeng.services.seat import Ids
 from wakeng.services.seating import BotTls, Seating
 from wakeng.services.spec import MatchSpec, SeatKind, SeatSpec, SpecError
 from wakeng.services.store import MatchState, RecordWriter, Store

@@ -10,6 +10,7 @@ from google.protobuf.message import DecodeError
 from google.rpc import code_pb2
 
 from wakeng.engine import Fault, RuleSet
+from wakeng.services.outbox import Write
 from wakeng.services.packed import FIRST_PINGS, Flood, PackedTransport
 from wakeng.services.remote import check_rules, take_description
 from wakeng.services.roster import Roster
@@ -185,13 +186,10 @@ class Gateway:
     async def _carry(
         self, context: Context, transport: DialInTransport, connection: _Connection
     ) -> tuple[int, str, str] | None:
-        """Move messages both ways until the call is over. The reader and writer end with the call by themselves."""
-        tasks = [
-            asyncio.ensure_future(work)
-            for work in (_read(context, transport, connection), _write(context, transport.outbox, connection))
-        ]
-        for task in tasks:
-            task.add_done_callback(_consume)
+        """Move messages both ways until the call is over. The reader ends with the call by itself, a write too."""
+        transport.outbox.written_by(_writer(context, connection))
+        reading = asyncio.ensure_future(_read(context, transport, connection))
+        reading.add_done_callback(_consume)
         # Shielded, so that a call which the bot cancels is unwound here and nowhere else.
         return await asyncio.shield(connection.ended)
 
@@ -239,12 +237,16 @@ def _parse(raw: bytes) -> bot_pb2.BotMessage | None:
     return request.message if request.WhichOneof("content") == "message" else None
 
 
-async def _write(context: Context, outbox: "asyncio.Queue[bytes | None]", connection: _Connection) -> None:
-    try:
-        while (message := await outbox.get()) is not None:
+def _writer(context: Context, connection: _Connection) -> Write:
+    async def write(message: bytes | None) -> None:
+        if message is None:
+            return
+        try:
             await context.write(message)
-    except (grpc.aio.BaseError, asyncio.CancelledError):
-        connection.end(None)
+        except (grpc.aio.BaseError, asyncio.CancelledError):
+            connection.end(None)
+
+    return write
 
 
 def _consume(task: "asyncio.Future[Any]") -> None:

@@ -15,6 +15,7 @@ from google.protobuf.message import DecodeError
 
 from wakeng.engine import Fault
 from wakeng.services.encoding import arena_message, hand_ended, hand_started
+from wakeng.services.outbox import Outbox
 from wakeng.services.seat import Asker, Question, Seat, Transport
 from wakeng.services.table import Table, escape
 from wakeng.v1 import bot_pb2
@@ -40,7 +41,7 @@ class PackedTransport(Transport):
 
     def __init__(self, seat: Seat) -> None:
         self.seat = seat
-        self.outbox: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self.outbox = Outbox()
         """Encoded messages for the present connection; None ends it."""
         self._starts: dict[tuple[str, int, int], bytes] = {}
         self._ends: list[bytes] = []
@@ -58,7 +59,7 @@ class PackedTransport(Transport):
         return batches_in_flight < MESSAGES_IN_FLIGHT
 
     def transmit(self, questions: list[Question]) -> None:
-        """Queue one message with all the questions, and the notices that have gathered."""
+        """Say in one message all the questions, and the notices that have gathered."""
         now = self.seat.now()
         requests = [(question.id, question.prepared or self._after_id(question, now)) for question in questions]
         self._asked += len(questions)
@@ -89,6 +90,8 @@ class PackedTransport(Transport):
 
     def _notices(self) -> bytes:
         """What has gathered, encoded; it has then been said."""
+        if not self._starts and not self._ends:
+            return b""
         notices = b"".join((*self._starts.values(), *self._ends))
         self._starts.clear()
         self._ends.clear()
@@ -102,7 +105,7 @@ class PackedTransport(Transport):
     def new_connection(self) -> None:
         """Nothing of the old one is awaited any more."""
         self.outbox.put_nowait(None)
-        self.outbox = asyncio.Queue()
+        self.outbox = Outbox()
         self._pings.clear()
         self._asked = self._heard = 0
         self.seat.draining_since = None
@@ -123,12 +126,15 @@ class PackedTransport(Transport):
         if message.drain:
             self.seat.draining_since = now
         seat, taken = self.seat, 0
-        for answer in message.answers:
-            if answer.HasField("error"):
-                taken += seat.take_error(answer.decision_id, answer.error)
-            else:
-                taken += seat.take_answer(answer.decision_id, answer.action, answer.note or None, now)
-        seat.received(taken, now)
+        seat.hold()
+        try:
+            for answer in message.answers:
+                if answer.HasField("error"):
+                    taken += seat.take_error(answer.decision_id, answer.error)
+                else:
+                    taken += seat.take_answer(answer.decision_id, answer.action, answer.note or None, now)
+        finally:
+            seat.received(taken, now)
 
     def blame(self, fault: Fault, offered: str) -> None:
         """Lay something that names no decision to those that have waited longest."""

@@ -7,8 +7,9 @@ from typing import Final
 from wakeng.engine import RuleSet
 from wakeng.services.circuit import Circuit, State
 from wakeng.services.deadlines import Deadlines
+from wakeng.services.ids import Ids
 from wakeng.services.metrics import LeaseFigures, Metrics
-from wakeng.services.seat import Ids, NotReady, Opener, Seat
+from wakeng.services.seat import NotReady, Opener, Seat
 from wakeng.services.spec import TimeControl
 
 TOGETHER: Final = 0.25

@@ -24,6 +24,7 @@ from typing import Final, Protocol
 from wakeng.engine import Fault, RuleSet
 from wakeng.services.deadlines import Deadlines
 from wakeng.services.encoding import RequestWriter
+from wakeng.services.ids import Ids
 from wakeng.services.leases import Leases
 from wakeng.services.spec import TimeControl
 from wakeng.services.table import Name, Table, escape
@@ -101,23 +102,6 @@ class Batch:
             question.batch = self
         self.in_flight = True
         self.second_look = False
-
-
-_EPOCH: Final = 1_700_000_000
-"""Ids begin with the seconds since then, so that they stay below 2^63."""
-
-
-class Ids:
-    """Decision ids: they never repeat towards one bot, across restarts of the arena either."""
-
-    def __init__(self, wall_clock_s: int) -> None:
-        self._next = (max(1, wall_clock_s - _EPOCH) << 35) + 1
-
-    def __call__(self, count: int = 1) -> int:
-        """The first of so many in a row."""
-        first = self._next
-        self._next += count
-        return first
 
 
 class NotReady(Exception):
@@ -214,6 +198,8 @@ class Seat:
         self._given: list[int] = []
         """The ranges of ids that this bot's questions were given, oldest first: each one's first, and its end."""
         self._flush_due = False
+        self._held = False
+        """Whether a message of the bot is being read, at whose end is seen to what may be sent."""
         self._up = True
 
     async def make_ready(self, rules: RuleSet, time_control: TimeControl) -> None:
@@ -333,7 +319,9 @@ class Seat:
             return
         transport = self._transport
         while (self._owed or self._pending) and transport and transport.may_send(self._in_flight()):
-            asked = len(self._outstanding) - sum(map(self.owes, self._owed))
+            asked = len(self._outstanding)
+            if self._owed:
+                asked -= sum(map(self.owes, self._owed))
             room = min(self.window.limit - asked, MOST_PER_MESSAGE)
             if room <= 0:
                 return
@@ -343,7 +331,7 @@ class Seat:
                 self._launch([self._pending.popleft() for _ in range(min(room, len(self._pending)))])
 
     def _in_flight(self) -> int:
-        return sum(batch.in_flight for batch in self._batches)
+        return sum([batch.in_flight for batch in self._batches])
 
     def _ask_again(self, room: int) -> None:
         """What was asked before the connection was lost goes first, as far as it is still open."""
@@ -384,7 +372,6 @@ class Seat:
     def _fly(self, questions: list[Question]) -> None:
         batch = Batch(questions)
         self._batches.append(batch)
-        self._watch(batch)
         assert self._transport is not None
         try:
             self._transport.transmit(questions)
@@ -392,6 +379,8 @@ class Seat:
             for question in questions:
                 self._close(question)
                 question.asker.voided(f"{type(error).__name__}: {error}")
+        else:
+            self._watch(batch)
 
     # Answers --------------------------------------------------------------------------------------------------------
 
@@ -433,15 +422,29 @@ class Seat:
         if waiting := self.oldest_in_flight():
             waiting[0].asker.noted(Fault.STALE)
 
+    def hold(self) -> None:
+        """A message is being read, whose answers come one by one: what is asked meanwhile waits until `received`."""
+        if not self._flush_due:
+            self._flush_due = self._held = True
+
     def received(self, count: int, now: float) -> None:
         """So many answers came in together."""
+        held, self._held = self._held, False
+        if held:
+            self._flush_due = False
+        alone = count == 1 and not self._outstanding and self.window.limit == 1
+        full = bool(self._pending) and len(self._outstanding) + count >= self.window.limit
+        # Where the bot owes nothing, no more of its answers can come in this turn; and what the window has room for
+        # need not wait for the books to be kept.
+        at_once = held and not self._outstanding and len(self._pending) <= self.window.limit
+        if at_once:
+            self._flush()
         if self._fastest < math.inf:
-            alone = count == 1 and not self._outstanding and self.window.limit == 1
-            full = bool(self._pending) and len(self._outstanding) + count >= self.window.limit
             self.window.answered(count, fastest=self._fastest, slowest=self._slowest, alone=alone, full=full)
             self._fastest, self._slowest = math.inf, 0.0
         self._batches = [batch for batch in self._batches if batch.open]
-        self._flush_soon()
+        if not at_once:
+            self._flush_soon()
 
     def fail(self, question: Question, fault: Fault, *, offered: str | None = None) -> None:
         """The bot failed at a question, which must still be open."""
@@ -476,7 +479,7 @@ class Seat:
 
     def _watch(self, batch: Batch) -> None:
         earliest = min([question.deadline for question in batch.open.values()])
-        self._deadlines.add(earliest, lambda due: self._look(batch, due))
+        self._deadlines.add(earliest, lambda due: self._look(batch, due), batch.open)
 
     def _look(self, batch: Batch, due: float) -> None:
         """A deadline of the batch fell due: declare it, or look again once the arena's own lag is given back."""
@@ -486,7 +489,7 @@ class Seat:
         if not batch.second_look:
             batch.second_look = True
             again = due + lag + (lag if lag > _LAG_TOLERATED else 0.0)
-            self._deadlines.add(again, lambda _: self._look_soon(batch, due))
+            self._deadlines.add(again, lambda _: self._look_soon(batch, due), batch.open)
             return
         batch.second_look = False
         batch.in_flight = False

@@ -66,19 +66,11 @@ class StreamTransport(PackedTransport):
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _write(self, stream: PlayStream, outbox: "asyncio.Queue[bytes | None]") -> None:
-        try:
-            while (message := await outbox.get()) is not None:
-                await stream.write(message)
-            await stream.finish()
-        except CallError:
-            return  # The reader learns of it too, and better.
-
     async def _live(self, stream: PlayStream) -> None:
         """Read the stream until it ends, then make another, for as long as the seat is wanted."""
         while True:
             self._stream = stream
-            self._spawn(self._write(stream, self.outbox))
+            self.outbox.written_by(stream.writing)
             trouble = await self._read_to_end(stream)
             if self._closing:
                 return

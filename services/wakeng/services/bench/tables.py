@@ -18,10 +18,11 @@ from wakeng.services.bench.machine import memory_kib
 from wakeng.services.bench.playing import Match, arena, match, total
 from wakeng.services.deadlines import Deadlines
 from wakeng.services.floor import Floor, Record
+from wakeng.services.ids import Ids
 from wakeng.services.loadtest.seats import Steady
 from wakeng.services.metrics import Metrics
 from wakeng.services.roster import Chair
-from wakeng.services.seat import Ids, Question, Seat, Transport
+from wakeng.services.seat import Question, Seat, Transport
 from wakeng.services.spec import TimeControl
 from wakeng.services.table import HandSpec
 

@@ -10,12 +10,13 @@ from typing import Final
 
 from wakeng.services.deadlines import Deadlines
 from wakeng.services.errors import ServiceError
+from wakeng.services.ids import Ids
 from wakeng.services.loadtest.plan import LoadPlan
 from wakeng.services.loadtest.seats import PacedSeat, Steady, Unheard, filler
 from wakeng.services.processes import BotProcess
 from wakeng.services.remote import remote
 from wakeng.services.roster import Chair
-from wakeng.services.seat import Ids, NotReady, Seat
+from wakeng.services.seat import NotReady, Seat
 from wakeng.services.seating import BotTls
 from wakeng.services.spec import SeatKind, SeatSpec, TimeControl
 

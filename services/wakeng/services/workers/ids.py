@@ -3,7 +3,7 @@
 import time
 from typing import Final
 
-from wakeng.services.seat import Ids
+from wakeng.services.ids import Ids
 from wakeng.services.workers.presence import bucket
 from wakeng.services.workers.queue import Queue
 
