@@ -22,6 +22,8 @@ from wakeng.services.store.upserts import insert_or_replace
 
 MOST_BOTS: Final = 500
 """Bots that are listed."""
+NO_END: Final = 2**31 - 1
+"""Beyond every index of a hand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,23 +179,27 @@ class PageRows:
         """A bot's latest faults."""
         return await self._faults(hand_faults.c.bot == bot, most)
 
-    async def faults_in(self, match_id: str, most: int) -> tuple[FaultLine, ...]:
-        """The latest faults of a match."""
-        return await self._faults(hand_faults.c.match_id == match_id, most)
+    async def faults_in(self, match_id: str, most: int, *, below: int = NO_END) -> tuple[FaultLine, ...]:
+        """The latest faults of a match, in hands below an index."""
+        of_match = (hand_faults.c.match_id == match_id) & (hand_faults.c.hand_index < below)
+        return await self._faults(of_match, most)
 
     async def _faults(self, which: Any, most: int) -> tuple[FaultLine, ...]:
         columns = [hand_faults.c[name] for name in FaultLine.__slots__]
         query = select(*columns).where(which).order_by(hand_faults.c.finished_us.desc()).limit(most)
         return tuple(FaultLine(*row) for row in await self._access.rows(query))
 
-    async def hands(self, match_id: str, *, first: int, most: int) -> tuple[HandLine, ...]:
-        """Recorded hands of a match from an index on."""
-        of_match = (hand_records.c.match_id == match_id) & (hand_records.c.hand_index >= first)
+    async def hands(self, match_id: str, *, first: int, most: int, below: int = NO_END) -> tuple[HandLine, ...]:
+        """Recorded hands of a match from an index on, and below another."""
+        index = hand_records.c.hand_index
+        of_match = (hand_records.c.match_id == match_id) & (index >= first) & (index < below)
         return await self._hands(select(hand_records.c.match_id, hand_records.c.hand_index).where(of_match), most)
 
-    async def hands_of_bot(self, bot: str, match_id: str, *, most: int) -> tuple[HandLine, ...]:
-        """A bot's last hands of a match, the last first."""
-        mine = (hand_seats.c.bot == bot) & (hand_seats.c.match_id == match_id)
+    async def hands_of_bot(
+        self, bot: str, match_id: str, *, most: int, below: int = NO_END
+    ) -> tuple[HandLine, ...]:
+        """A bot's last hands of a match, below an index, the last first."""
+        mine = (hand_seats.c.bot == bot) & (hand_seats.c.match_id == match_id) & (hand_seats.c.hand_index < below)
         query = select(hand_seats.c.match_id, hand_seats.c.hand_index).where(mine).distinct()
         return (await self._hands(query, most, last_first=True))[::-1]
 

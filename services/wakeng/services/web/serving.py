@@ -1,0 +1,94 @@
+"""uvicorn in the event loop of the arena, begun and ended by whoever runs that loop.
+
+uvicorn takes SIGTERM and SIGINT for itself, which would keep the arena from draining; here it takes none, and stops
+when it is told.
+"""
+
+import asyncio
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from wakeng.services.server import CannotListen
+from wakeng.services.web.hub import Hub
+
+MOST_CONNECTIONS = 2_000
+
+
+class _Server(uvicorn.Server):
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """None."""
+        yield
+
+
+class WebServer:
+    """Serves an app until it is stopped."""
+
+    def __init__(self, app: ASGIApp, hub: Hub, *, cert: Path | None = None, key: Path | None = None) -> None:
+        self.address = ""
+        """Where it listens, HOST:PORT, with the port it was given."""
+        self._hub = hub
+        self._tls = cert is not None
+        self._server = _Server(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                lifespan="off",
+                ws="none",
+                server_header=False,
+                proxy_headers=False,
+                limit_concurrency=MOST_CONNECTIONS,
+                h11_max_incomplete_event_size=16 << 10,
+                timeout_keep_alive=30,
+                timeout_graceful_shutdown=3,
+                ssl_certfile=cert,
+                ssl_keyfile=key,
+            )
+        )
+        self._serving: asyncio.Task[None] | None = None
+
+    @property
+    def url(self) -> str:
+        """For a browser."""
+        return f"{'https' if self._tls else 'http'}://{self.address}/"
+
+    async def start(self, listen: str) -> "WebServer":
+        """Listen; CannotListen if the address cannot be had. Port 0 takes a free one."""
+        listening = _socket(listen)
+        host, port = listening.getsockname()[:2]
+        self.address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        self._serving = asyncio.create_task(self._server.serve(sockets=[listening]), name="web")
+        while not self._server.started and not self._serving.done():
+            await asyncio.sleep(0.01)
+        if self._serving.done():
+            await self._serving
+        return self
+
+    async def stop(self) -> None:
+        """End every viewer's stream, let requests in work finish, and close."""
+        self._hub.close()
+        self._server.should_exit = True
+        if self._serving is not None:
+            await self._serving
+
+
+def _socket(listen: str) -> socket.socket:
+    host, _, port = listen.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((host, int(port)))
+        made.listen(512)
+        made.setblocking(False)
+    except (OSError, OverflowError) as problem:
+        made.close()
+        raise CannotListen(f"cannot serve pages at {listen}: {getattr(problem, 'strerror', problem)}") from problem
+    return made
