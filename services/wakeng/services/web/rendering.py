@@ -12,6 +12,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from wakeng.engine import CARD_NAMES
 from wakeng.services.web import words
 from wakeng.services.web.languages import NAMES, language
 
@@ -36,7 +37,15 @@ def environment(code: str) -> Environment:
     )
     made.install_gettext_translations(say.translations, newstyle=True)  # type: ignore[attr-defined]
     made.filters.update(FILTERS)
-    made.globals.update(say=say, languages=NAMES, static=static, words=words, word=word_in(code))
+    made.globals.update(
+        say=say,
+        languages=NAMES,
+        static=static,
+        words=words,
+        word=word_in(code),
+        task_words=lambda table: {task: say(text) for task, text in table.items()},
+        card_names=CARD_NAMES,
+    )
     return made
 
 

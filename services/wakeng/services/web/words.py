@@ -110,6 +110,14 @@ PRESETS: Final[Mapping[str, str]] = {
 }
 
 
+REMARKS: Final[Mapping[str, str]] = {
+    # The words of wakeng.services.tournament.statistics, which say nothing else.
+    "the pairing followed the results: intervals hold the truth less often than they say": N_(
+        "the pairing followed the results: intervals hold the truth less often than they say"
+    ),
+}
+
+
 def option(say: Language, token: str) -> str:
     """A legal action as it stands among the others: plays as the wire says them, the rest in words."""
     if token.startswith("bury"):
