@@ -50,6 +50,10 @@ bench: setup ## measure engine, arena and store on this machine, in 6 minutes; l
 goldens: setup ## write the golden files anew; read the difference before you commit it
 	$(BIN)/pytest --write-goldens -k golden
 
+.PHONY: catalogues
+catalogues: setup ## gather what the pages say, and compile its translations
+	$(BIN)/python -m wakeng.services.web.catalogues
+
 .PHONY: protos
 protos: setup ## write protos/generated from protos/wakeng/v1/*.proto
 	$(BIN)/python protos/generate.py

@@ -25,6 +25,8 @@ MOST_BOTS: Final = 500
 NO_END: Final = 2**31 - 1
 """Beyond every index of a hand."""
 
+_LATEST_FAULTS: Final = (hand_faults.c.finished_us.desc(), hand_faults.c.hand_index.desc())
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sums:
@@ -186,7 +188,7 @@ class PageRows:
 
     async def _faults(self, which: Any, most: int) -> tuple[FaultLine, ...]:
         columns = [hand_faults.c[name] for name in FaultLine.__slots__]
-        query = select(*columns).where(which).order_by(hand_faults.c.finished_us.desc()).limit(most)
+        query = select(*columns).where(which).order_by(*_LATEST_FAULTS).limit(most)
         return tuple(FaultLine(*row) for row in await self._access.rows(query))
 
     async def hands(self, match_id: str, *, first: int, most: int, below: int = NO_END) -> tuple[HandLine, ...]:
@@ -195,9 +197,7 @@ class PageRows:
         of_match = (hand_records.c.match_id == match_id) & (index >= first) & (index < below)
         return await self._hands(select(hand_records.c.match_id, hand_records.c.hand_index).where(of_match), most)
 
-    async def hands_of_bot(
-        self, bot: str, match_id: str, *, most: int, below: int = NO_END
-    ) -> tuple[HandLine, ...]:
+    async def hands_of_bot(self, bot: str, match_id: str, *, most: int, below: int = NO_END) -> tuple[HandLine, ...]:
         """A bot's last hands of a match, below an index, the last first."""
         mine = (hand_seats.c.bot == bot) & (hand_seats.c.match_id == match_id) & (hand_seats.c.hand_index < below)
         query = select(hand_seats.c.match_id, hand_seats.c.hand_index).where(mine).distinct()

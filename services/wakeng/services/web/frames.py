@@ -20,6 +20,7 @@ from wakeng.services.web.languages import Language
 Frame = dict[str, Any]
 Record = Mapping[str, Any]
 
+
 def replay_of(record: Record, say: Language) -> dict[str, Any]:
     """Everything a page needs to show a verified record."""
     hand = begin(record)

@@ -44,7 +44,9 @@ async def listed(site: Site, kind: MatchKind, most: int, token: str = "") -> dic
 def row(match: Match, hands: int) -> dict[str, Any]:
     """A match or tournament in a list."""
     asked: Any = match.spec.get("tournament", match.spec)
-    bots = [bot["name"] for bot in asked["bots"]] if "bots" in asked else [_bot(seat) for seat in asked.get("seats", ())]
+    bots = (
+        [bot["name"] for bot in asked["bots"]] if "bots" in asked else [_bot(seat) for seat in asked.get("seats", ())]
+    )
     return {
         "id": match.match_id,
         "name": asked.get("name") or match.match_id,

@@ -36,10 +36,6 @@ class Language:
         said = self.translations.gettext(text)
         return said % values if values else said
 
-    def several(self, one: str, many: str, n: int, **values: Any) -> str:
-        """The same of so many things, which both texts know as `%(n)s`."""
-        return self.translations.ngettext(one, many, n) % {"n": f"{n:,}", **values}
-
 
 @cache
 def language(code: str) -> Language:

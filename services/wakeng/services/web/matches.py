@@ -50,7 +50,11 @@ async def live(visit: Visit) -> Response:
         events = [("board", sums)]
         if run is not None and (shown := follower.shown(run)) is not None:
             index, hand = shown
-            frame = {"hand": index, "seats": [{"bot": seat.bot} for seat in run.spec.seats], **live_frame(hand, visit.say)}
+            frame = {
+                "hand": index,
+                "seats": [{"bot": seat.bot} for seat in run.spec.seats],
+                **live_frame(hand, visit.say),
+            }
             events.append(("table", orjson.dumps(frame).decode()))
         return News(tuple(events), over=now.state.final)
 

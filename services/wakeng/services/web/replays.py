@@ -93,7 +93,9 @@ def _problem(visit: Visit, text: str, status: int) -> Response:
 
 def _head(visit: Visit, record: Any) -> str:
     preset = words.word(visit.say, words.PRESETS, record["rules"]["preset"])
-    return visit.say("Hand %(n)s of %(match)s, %(rules)s", n=record["hand_index"], match=record["match_id"], rules=preset)
+    return visit.say(
+        "Hand %(n)s of %(match)s, %(rules)s", n=record["hand_index"], match=record["match_id"], rules=preset
+    )
 
 
 async def _record(visit: Visit) -> tuple[Match, Any, bytes]:

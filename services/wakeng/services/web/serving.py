@@ -13,8 +13,17 @@ from pathlib import Path
 import uvicorn
 from starlette.types import ASGIApp
 
+from wakeng.services.arena import Arena
+from wakeng.services.dialling import listens_here_only
+from wakeng.services.matches import Matches
 from wakeng.services.server import CannotListen
+from wakeng.services.settings.structs import Tls, Web
+from wakeng.services.store import Store
+from wakeng.services.tournaments import Tournaments
+from wakeng.services.web.app import application
+from wakeng.services.web.gate import Gate
 from wakeng.services.web.hub import Hub
+from wakeng.services.web.site import Site
 
 MOST_CONNECTIONS = 2_000
 
@@ -76,6 +85,35 @@ class WebServer:
         self._server.should_exit = True
         if self._serving is not None:
             await self._serving
+
+
+async def open_site(
+    store: Store,
+    web: Web,
+    *,
+    tls: Tls,
+    trusting: bool,
+    arena: Arena | None = None,
+    matches: Matches | None = None,
+    tournaments: Tournaments | None = None,
+) -> WebServer:
+    """Serve the pages of a store, and of the arena that plays on it; CannotListen if they may not be served there.
+
+    `trusting` makes an admin of who shows no token, as the arena itself does on this machine; never elsewhere.
+    """
+    assert web.listen is not None
+    here_only = listens_here_only(web.listen)
+    if not here_only and tls.cert is None and not tls.insecure:
+        raise CannotListen(
+            f"{web.listen} is reached by other machines, and so needs TLS: give --tls-cert and --tls-key, "
+            "or --insecure if something before it sees to that"
+        )
+    gate = Gate(store.tokens, private=web.private, trusting=trusting and here_only, secure=tls.cert is not None)
+    site = Site(store, gate, Hub(), arena, matches, tournaments)
+    host = web.listen.rpartition(":")[0].strip("[]").lower()
+    hosts = {*web.hosts, host} if here_only or web.hosts else set()
+    app = application(site, hosts=hosts)
+    return await WebServer(app, site.hub, cert=tls.cert, key=tls.key).start(web.listen)
 
 
 def _socket(listen: str) -> socket.socket:

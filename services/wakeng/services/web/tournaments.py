@@ -60,7 +60,11 @@ async def _board(site: Site, match: Match) -> dict[str, Any]:
     kept = await site.standings(match)
     hands = (await site.store.pages.hands_of([match.match_id]))[match.match_id]
     making = site.making(match.match_id)
-    told: dict[str, Any] = {"row": row(match, hands), "making": making, "progress": _progress(stored(match), hands, kept)}
+    told: dict[str, Any] = {
+        "row": row(match, hands),
+        "making": making,
+        "progress": _progress(stored(match), hands, kept),
+    }
     if kept is None:
         return {**told, "standings": None, "groups": [], "crossed": [], "roles": [], "series": None, "sprt": None}
     found = kept.standings
@@ -94,7 +98,11 @@ def _progress(tournament: Stored, hands: int, kept: Any) -> dict[str, Any]:
 def _groups(groups: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
     """Rows with their intervals as pictures on one scale for all."""
     ends = [
-        value for group in groups for line in group for value in (line["low"], line["high"], line["f"]) if value is not None
+        value
+        for group in groups
+        for line in group
+        for value in (line["low"], line["high"], line["f"])
+        if value is not None
     ]
     scale = Scale.over(ends, width=_BAR)
     return [{"rows": [{**line, "bar": _bar(line, scale)} for line in group], "scale": scale} for group in groups]

@@ -220,7 +220,7 @@
   function moveButton(move, step, seats, digger) {
     const star = move.seat === digger ? "★ " : "";
     const button = make("button", move.pass ? "move move-pass" : "move", make("span", "seat-number num", String(move.seat)), make("span", "who", star, named(seats[move.seat].bot)), make("span", "did", move.text));
-    if (move.fault) button.append(make("code", "move-fault", move.fault));
+    if (move.fault) button.append(make("span", "move-fault", "!", make("span", "hidden", ` ${move.fault}`)));
     if (move.note) button.append(make("span", "move-note", "✎"));
     button.type = "button";
     button.dataset.step = step + 1;
@@ -232,7 +232,7 @@
       const now = Number(button.dataset.step) === step;
       if (now) {
         button.setAttribute("aria-current", "step");
-        const top = button.offsetTop - list.offsetTop;
+        const top = button.offsetTop;
         if (top < list.scrollTop || top > list.scrollTop + list.clientHeight - 40) list.scrollTop = top - list.clientHeight / 2;
       } else button.removeAttribute("aria-current");
     }
@@ -299,13 +299,13 @@
   function stop() {
     clearTimeout(timer);
     timer = 0;
-    play.textContent = "▶";
+    play.classList.remove("playing");
     play.setAttribute("aria-label", WORDS.play);
   }
 
   function run() {
     if (step >= data.frames.length - 1) step = -1;
-    play.textContent = "❚❚";
+    play.classList.add("playing");
     play.setAttribute("aria-label", WORDS.pause);
     const tick = () => {
       timer = setTimeout(tick, Number(speed.value));
