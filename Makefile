@@ -27,8 +27,8 @@ help: ## say what can be made (the default)
 setup: $(DEV_STAMP) ## make .venv with the arena and every tool (again only when the pins have changed)
 
 .PHONY: demo
-demo: $(SERVER_STAMP) ## play a short match between three bots, each a server process of its own
-	$(BIN)/wakeng demo
+demo: $(SERVER_STAMP) ## play a short match of three bots, each a server; SERVE=1 shows it in the browser afterwards
+	$(BIN)/wakeng demo $(if $(SERVE),--serve)
 
 ##@ To change it
 .PHONY: test

@@ -103,8 +103,8 @@ def harmful_hand(spec: MatchSpec, index: int) -> Table:
         if hand.turn == 0 and number > 4 and not any(table._strikes):
             table.fault(Fault.MALFORMED, latency_us=900, offered=OFFERED)
             continue
-        note = {"note": NOTE} if hand.turn == 0 else {}
-        table.answer(_choice(hand, random), latency_us=random.randrange(40, 9_000), **note)
+        note = NOTE if hand.turn == 0 else None
+        table.answer(_choice(hand, random), latency_us=random.randrange(40, 9_000), note=note)
     raise AssertionError("a hand ends")
 
 

@@ -251,4 +251,5 @@ class PageRows:
 
 def _hand_line(hand: Any, seats: Sequence[tuple[str, int]]) -> HandLine:
     bots, scores = zip(*seats, strict=True)
-    return HandLine(*hand, bots, scores)
+    match_id, hand_index, winner, digger, stake, finished_us = hand
+    return HandLine(match_id, hand_index, winner, digger, stake, finished_us, bots, scores)

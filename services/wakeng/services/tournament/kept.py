@@ -71,7 +71,7 @@ async def keep(store: Store, tournament_id: str, spec: TournamentSpec, progress:
 
 
 async def keep_from_records(store: Store, tournament: "Stored") -> None:
-    """The same from the records: for tournaments that were played before there was anything kept, and broken-off ones."""
+    """The same from the records: of tournaments broken off, or played before anything was kept."""
     spec = tournament.spec
     records = [_slim(orjson.loads(line)) async for line in store.records(tournament.id)]
     progress = await asyncio.to_thread(progress_of, spec, records, await store.voids(tournament.id))

@@ -29,6 +29,15 @@ MOST_CONNECTIONS = 2_000
 
 
 class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """As ever, and whoever waits for it is told."""
+        await super().startup(sockets)
+        self.ready.set()
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """None."""
@@ -73,8 +82,9 @@ class WebServer:
         host, port = listening.getsockname()[:2]
         self.address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         self._serving = asyncio.create_task(self._server.serve(sockets=[listening]), name="web")
-        while not self._server.started and not self._serving.done():
-            await asyncio.sleep(0.01)
+        ready = asyncio.create_task(self._server.ready.wait())
+        await asyncio.wait([self._serving, ready], return_when=asyncio.FIRST_COMPLETED)
+        ready.cancel()
         if self._serving.done():
             await self._serving
         return self

@@ -26,6 +26,7 @@
   function card(name) {
     const red = name[1] === "h" || name[1] === "d";
     const element = make("span", red ? "card red" : "card", rankOf(name), make("span", "suit", SUITS[name[1]]));
+    if (name[0] === "T") element.classList.add("ten");
     element.dataset.card = name;
     return element;
   }

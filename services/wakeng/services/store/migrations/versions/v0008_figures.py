@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import Any
 
 import orjson
 import sqlalchemy as sa
@@ -21,8 +22,8 @@ _ROWS_AT_ONCE = 500
 
 def upgrade() -> None:
     """The figures of every record."""
-    for table in _tables():
-        op.create_table(*table)
+    for name, *columns in _tables():
+        op.create_table(name, *columns)
     op.create_index("ix_match_figures_bot", "match_figures", ["bot", "last_us"])
     op.create_index("ix_hand_faults_bot", "hand_faults", ["bot", "finished_us"])
     figures = Figures()
@@ -43,7 +44,7 @@ def downgrade() -> None:
         op.drop_table(name)
 
 
-def _tables() -> Iterator[tuple[object, ...]]:
+def _tables() -> Iterator[tuple[Any, ...]]:
     to_match = (["match_id"], ["matches.match_id"])
     to_hand = (["match_id", "hand_index"], ["hand_records.match_id", "hand_records.hand_index"])
     yield (
