@@ -81,7 +81,7 @@
     if (frame.lying === seat) head.append(badge(WORDS.lies));
     if (frame.marked_seat === seat) head.append(badge(`${WORDS.marked} ${cardText(frame.marked)}`));
     if (decides) head.append(make("span", "hidden", `, ${WORDS.turn}`));
-    head.append(make("span", "left num", String(frame.dealt || frame.hands[seat] ? frame.left[seat] : "–")));
+    head.append(make("span", "left num", frame.dealt ? String(frame.left[seat]) : "–"));
     box.append(head, held(frame, seat, view));
     box.append(played(frame.last[seat], seat));
     if (frame.end) box.append(outcome(frame.end, seat));
