@@ -1,6 +1,7 @@
 """A store to look at: a tournament that was played, and matches whose bots bear names and notes meant to do harm."""
 
-from collections.abc import Mapping
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -114,6 +115,12 @@ def _choice(hand: Hand, random: Random) -> str:
     return random.choice(legal[1:] if len(legal) > 1 and random.random() < 0.7 else legal)
 
 
-def cards_of(record: Mapping[str, Any]) -> int:
-    """How many cards its seats were dealt."""
-    return sum(len(cards) // 2 for cards in record["deal"]["hands"])
+async def reopen(folder: Path, *, prefix: int) -> None:
+    """Make the tournament one that goes on, so many blocks of which count."""
+    async with await Store.open(f"sqlite:///{folder / 'wakeng.db'}") as store:
+        kept = await store.pages.standings_of(TOURNAMENT)
+        assert kept is not None
+        told = {**kept.standings, "prefix": prefix}
+        await store.pages.keep_standings(TOURNAMENT, kept.hands, standings_=told, series=kept.series)
+    with closing(sqlite3.connect(folder / "wakeng.db")) as connection, connection:
+        connection.execute("update matches set state = 'RUNNING', finished_us = null where match_id = ?", [TOURNAMENT])

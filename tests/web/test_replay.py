@@ -169,7 +169,7 @@ async def test_a_dropped_record_is_checked_and_shown_and_not_kept(
             page = window.page
             await page.locator("#file").set_input_files(file)
             await page.locator("#shown-head", has_text="Hand 0 of m-long").wait_for()
-            await page.locator("#which").select_option(value="7")
+            await page.locator("#which").select_option(index=7)
             await page.locator("#shown-head", has_text="Hand 7 of m-long").wait_for()
             record = orjson.loads(lines[7])
             assert (await drawn(page))["legal"] == replay(record, upto=0).legal_tokens()

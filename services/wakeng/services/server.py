@@ -92,6 +92,7 @@ class ArenaServer:
         self.registry = BotRegistry(
             arena.store, policy, self.gateway, checker=checker or bot_checker(arena.seating.tls)
         )
+        self.arena = arena
         self.address = ""
         self.demands_tokens = demand_tokens
         self._credentials = credentials

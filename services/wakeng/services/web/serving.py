@@ -50,7 +50,7 @@ class WebServer:
     def __init__(self, app: ASGIApp, hub: Hub, *, cert: Path | None = None, key: Path | None = None) -> None:
         self.address = ""
         """Where it listens, HOST:PORT, with the port it was given."""
-        self._hub = hub
+        self.hub = hub
         self._tls = cert is not None
         self._server = _Server(
             uvicorn.Config(
@@ -91,7 +91,7 @@ class WebServer:
 
     async def stop(self) -> None:
         """End every viewer's stream, let requests in work finish, and close."""
-        self._hub.close()
+        self.hub.close()
         self._server.should_exit = True
         if self._serving is not None:
             await self._serving

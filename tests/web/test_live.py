@@ -1,0 +1,143 @@
+"""Pages that stay open: standings that change, a table in play that shows what is public and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from tests.arena.hosts import Host
+from tests.arena.process import serve
+from tests.arena.serving import Client, Served, serving
+from tests.arena.tournaments import CALM, spec
+from tests.web.browsing import Browser
+from tests.web.test_access import ask
+from wakeng.sdk import BotServer, start
+from wakeng.services.settings.structs import Tls, Web
+from wakeng.services.web.serving import WebServer, open_site
+from wakeng.v1 import match_pb2, rules_pb2, tournament_pb2
+
+
+@asynccontextmanager
+async def arena_with_pages(folder: Path) -> AsyncIterator[tuple[Served, WebServer]]:
+    async with serving(folder) as served:
+        server = served.server
+        pages = await open_site(
+            served.store,
+            Web(listen="127.0.0.1:0"),
+            tls=Tls(),
+            trusting=True,
+            arena=server.arena,
+            matches=server.matches,
+            tournaments=server.tournaments,
+        )
+        try:
+            yield served, pages
+        finally:
+            await pages.stop()
+
+
+async def begin_match(client: Client, bot: BotServer, *, hands: int = 3, preset: str = "three_feature") -> str:
+    asked = match_pb2.CreateMatchRequest(
+        request_id="live",
+        rules=rules_pb2.RuleSet(preset=preset),
+        seats=[match_pb2.SeatSpec(address=bot.address)] * 3,
+        hands=hands,
+        time_control=rules_pb2.TimeControl(move_ms=120_000),
+    )
+    made: str = (await client(client.matches.CreateMatch, asked)).match.match_id
+    return made
+
+
+async def test_the_standings_of_a_tournament_in_play_change_on_a_page_that_stays_open(
+    browser: Browser, tmp_path: Path, shots: Path
+) -> None:
+    host = Host(decisions=600)
+    async with arena_with_pages(tmp_path) as (served, pages), await start(host) as bot:
+        async with Client(served.address) as client, browser.open("") as window:
+            items = [f'{{ name = "{name}", address = "{bot.address}" }}' for name in ("a<b>", "b", "c")]
+            text = spec(*items, lines=(CALM,), blocks=12, tables=1)
+            asked = tournament_pb2.CreateTournamentRequest(request_id="live", spec=text, tournament_id="live")
+            await client(client.tournaments.CreateTournament, asked)
+            await host.reached.wait()
+            page = window.page
+            await page.goto(pages.url + "tournaments/live")
+            await page.locator(".standings").wait_for()
+            before = await page.locator(".progress-line").inner_text()
+            assert "running" in before and "block 12 " not in before
+            await page.evaluate("window.stayed = true")
+            host.open.set()
+            await page.locator(".progress-line", has_text="block 12 of 12").wait_for()
+            await page.locator(".progress-line", has_text="finished").wait_for()
+            assert await page.locator(".standings tbody tr").count() == 3
+            assert await page.locator("figure.chart canvas").count() == 1
+            assert await page.evaluate("window.stayed")
+            await page.screenshot(path=shots / "live-tournament.png", full_page=True)
+
+
+async def test_a_table_in_play_shows_what_is_public_and_nothing_else(
+    browser: Browser, tmp_path: Path, shots: Path
+) -> None:
+    host = Host(decisions=30)
+    async with arena_with_pages(tmp_path) as (served, pages), await start(host) as bot:
+        async with Client(served.address) as client, browser.open("") as window:
+            match_id = await begin_match(client, bot)
+            await host.reached.wait()
+            page = window.page
+            await page.goto(f"{pages.url}matches/{match_id}/table")
+            await page.locator(".seat").first.wait_for()
+            run = served.server.matches.run_of(match_id)
+            assert run is not None and run.runner is not None
+            hands = {table.spec.hand_index: table.hand for table in run.runner.floor.tables}
+            hand = hands[min(hands)]
+            assert await page.locator(".held [data-card]").count() == 0
+            counts = [int(text) for text in await page.locator(".left").all_inner_texts()]
+            assert sorted(counts) == sorted(hand.observe(0).cards_left)
+            await page.screenshot(path=shots / "live-table.png", full_page=True)
+            await window.check_access()
+            host.open.set()
+            await page.locator("#board", has_text="finished").wait_for()
+            assert "3 of 3 hands" in await page.locator("#board").inner_text()
+
+
+async def test_many_who_watch_one_table_are_told_the_same(tmp_path: Path) -> None:
+    host = Host(decisions=20)
+    async with arena_with_pages(tmp_path) as (served, pages), await start(host) as bot:
+        async with Client(served.address) as client:
+            match_id = await begin_match(client, bot, hands=1)
+            await host.reached.wait()
+            watching = [asyncio.create_task(ask(f"{pages.url}matches/{match_id}/live")) for _ in range(8)]
+            asyncio.get_running_loop().call_later(1.5, host.open.set)
+            ends = {answer.body[answer.body.rindex(b"event: board") :] for answer in await asyncio.gather(*watching)}
+    assert len(ends) == 1
+    assert b"event: over" in ends.pop()
+
+
+async def test_an_arena_that_stops_ends_the_streams_of_its_pages(tmp_path: Path) -> None:
+    host = Host(decisions=20)
+    async with arena_with_pages(tmp_path) as (served, pages), await start(host) as bot:
+        async with Client(served.address) as client:
+            match_id = await begin_match(client, bot)
+            await host.reached.wait()
+            watching = asyncio.create_task(ask(f"{pages.url}matches/{match_id}/live"))
+            await until_watched(pages)
+            await pages.stop()
+            assert b"event: table" in (await watching).body
+            host.open.set()
+
+
+async def until_watched(pages: WebServer) -> None:
+    while not pages.hub.viewers:
+        await asyncio.sleep(0.01)
+
+
+def test_serve_shows_pages_and_sigterm_ends_both(tmp_path: Path) -> None:
+    (tmp_path / "arena.toml").write_text('[web]\nlisten = "127.0.0.1:0"\n', "utf-8")
+    with serve(tmp_path, "--config", str(tmp_path / "arena.toml")) as served:
+        assert served.process.stdout is not None
+        told = served.process.stdout.readline()
+        assert told.startswith("pages on http://127.0.0.1:")
+        url = told.removeprefix("pages on ").strip()
+        answer = asyncio.run(ask(url))
+        assert answer.status == 200 and b"tables in play" in answer.body
