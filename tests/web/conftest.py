@@ -1,6 +1,7 @@
-"""A furnished site, a browser, and what every page is held to: no error, no word of the policy, no serious fault of axe."""
+"""A furnished site, and a browser to look at it."""
 
-from collections.abc import AsyncIterator, Iterator
+import asyncio
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -21,10 +22,8 @@ def shots() -> Path:
 
 
 @pytest.fixture(scope="session")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a store with everything in it that pages show."""
-    import asyncio
-
     folder = tmp_path_factory.mktemp("site")
 
     async def furnish() -> None:
@@ -36,7 +35,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             await scenes.put_match(store, "m-running", "three_blind", state=MatchState.RUNNING, owner="ann")
 
     asyncio.run(furnish())
-    yield folder
+    return folder
 
 
 def store_url(folder: Path) -> str:
@@ -45,7 +44,9 @@ def store_url(folder: Path) -> str:
 
 
 @asynccontextmanager
-async def shown(folder: Path, *, trusting: bool = True, private: bool = False) -> AsyncIterator[tuple[WebServer, Store]]:
+async def shown(
+    folder: Path, *, trusting: bool = True, private: bool = False
+) -> AsyncIterator[tuple[WebServer, Store]]:
     """The pages of the folder's store."""
     async with await Store.open(store_url(folder)) as store:
         web = Web(listen="127.0.0.1:0", private=private)

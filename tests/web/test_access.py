@@ -37,9 +37,7 @@ class _Stay(urllib.request.HTTPRedirectHandler):
         return None
 
 
-async def ask(
-    url: str, *, body: bytes | None = None, method: str | None = None, **headers: str
-) -> Answer:
+async def ask(url: str, *, body: bytes | None = None, method: str | None = None, **headers: str) -> Answer:
     """One request; a redirection is an answer like another."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     request = urllib.request.Request(url, data=body, headers=named, method=method)
@@ -142,7 +140,7 @@ async def test_hands_of_a_tournament_in_play_are_told_of_only_up_to_its_prefix(t
     await scenes.reopen(tmp_path, prefix=2)
     async with shown(tmp_path, trusting=False) as (pages, _):
         body = (await ask(pages.url + f"tournaments/{scenes.TOURNAMENT}")).body
-        told = [index for index in range(18) if f"/hands/{scenes.TOURNAMENT}/{index}\"".encode() in body]
+        told = [index for index in range(18) if f'/hands/{scenes.TOURNAMENT}/{index}"'.encode() in body]
         assert told == list(range(6))
 
 
@@ -177,7 +175,7 @@ async def test_another_name_that_leads_to_this_machine_is_refused(site: WebServe
 async def test_choosing_a_language_leads_to_the_same_page_and_nowhere_else(site: WebServer) -> None:
     answer = await ask(site.url + "matches/m-long?from=25&lang=zh")
     assert answer.status == 303 and answer.headers["location"] == "/matches/m-long?from=25"
-    assert (await ask(site.url + "/evil.example?lang=zh")).headers["location"] == "/evil.example"
+    assert (await ask(site.url + "/evil.example?lang=zh")).status == 404
 
 
 @pytest.mark.parametrize("size", [1 << 20, (1 << 20) + 1])

@@ -54,82 +54,93 @@ async def test_the_standings_of_a_tournament_in_play_change_on_a_page_that_stays
     browser: Browser, tmp_path: Path, shots: Path
 ) -> None:
     host = Host(decisions=600)
-    async with arena_with_pages(tmp_path) as (served, pages), await start(host) as bot:
-        async with Client(served.address) as client, browser.open("") as window:
-            items = [f'{{ name = "{name}", address = "{bot.address}" }}' for name in ("a<b>", "b", "c")]
-            text = spec(*items, lines=(CALM,), blocks=12, tables=1)
-            asked = tournament_pb2.CreateTournamentRequest(request_id="live", spec=text, tournament_id="live")
-            await client(client.tournaments.CreateTournament, asked)
-            await host.reached.wait()
-            page = window.page
-            await page.goto(pages.url + "tournaments/live")
-            await page.locator(".standings").wait_for()
-            before = await page.locator(".progress-line").inner_text()
-            assert "running" in before and "block 12 " not in before
-            await page.evaluate("window.stayed = true")
-            host.open.set()
-            await page.locator(".progress-line", has_text="block 12 of 12").wait_for()
-            await page.locator(".progress-line", has_text="finished").wait_for()
-            assert await page.locator(".standings tbody tr").count() == 3
-            assert await page.locator("figure.chart canvas").count() == 1
-            assert await page.evaluate("window.stayed")
-            await page.screenshot(path=shots / "live-tournament.png", full_page=True)
+    async with (
+        arena_with_pages(tmp_path) as (served, pages),
+        await start(host) as bot,
+        Client(served.address) as client,
+        browser.open("") as window,
+    ):
+        items = [f'{{ name = "{name}", address = "{bot.address}" }}' for name in ("a<b>", "b", "c")]
+        text = spec(*items, lines=(CALM,), blocks=12, tables=1)
+        asked = tournament_pb2.CreateTournamentRequest(request_id="live", spec=text, tournament_id="live")
+        await client(client.tournaments.CreateTournament, asked)
+        await host.reached.wait()
+        page = window.page
+        await page.goto(pages.url + "tournaments/live")
+        await page.locator(".standings").wait_for()
+        before = await page.locator(".progress-line").inner_text()
+        assert "running" in before and "block 12 " not in before
+        await page.evaluate("window.stayed = true")
+        host.open.set()
+        await page.locator(".progress-line", has_text="block 12 of 12").wait_for()
+        await page.locator(".progress-line", has_text="finished").wait_for()
+        assert await page.locator(".standings tbody tr").count() == 3
+        assert await page.locator("figure.chart canvas").count() == 1
+        assert await page.evaluate("window.stayed")
+        await page.screenshot(path=shots / "live-tournament.png", full_page=True)
 
 
 async def test_a_table_in_play_shows_what_is_public_and_nothing_else(
     browser: Browser, tmp_path: Path, shots: Path
 ) -> None:
     host = Host(decisions=30)
-    async with arena_with_pages(tmp_path) as (served, pages), await start(host) as bot:
-        async with Client(served.address) as client, browser.open("") as window:
-            match_id = await begin_match(client, bot)
-            await host.reached.wait()
-            page = window.page
-            await page.goto(f"{pages.url}matches/{match_id}/table")
-            await page.locator(".seat").first.wait_for()
-            run = served.server.matches.run_of(match_id)
-            assert run is not None and run.runner is not None
-            hands = {table.spec.hand_index: table.hand for table in run.runner.floor.tables}
-            hand = hands[min(hands)]
-            assert await page.locator(".held [data-card]").count() == 0
-            counts = [int(text) for text in await page.locator(".left").all_inner_texts()]
-            assert sorted(counts) == sorted(hand.observe(0).cards_left)
-            await page.screenshot(path=shots / "live-table.png", full_page=True)
-            await window.check_access()
-            host.open.set()
-            await page.locator("#board", has_text="finished").wait_for()
-            assert "3 of 3 hands" in await page.locator("#board").inner_text()
+    async with (
+        arena_with_pages(tmp_path) as (served, pages),
+        await start(host) as bot,
+        Client(served.address) as client,
+        browser.open("") as window,
+    ):
+        match_id = await begin_match(client, bot)
+        await host.reached.wait()
+        page = window.page
+        await page.goto(f"{pages.url}matches/{match_id}/table")
+        await page.locator(".seat").first.wait_for()
+        run = served.server.matches.run_of(match_id)
+        assert run is not None and run.runner is not None
+        hands = {table.spec.hand_index: table.hand for table in run.runner.floor.tables}
+        hand = hands[min(hands)]
+        assert await page.locator(".held [data-card]").count() == 0
+        counts = [int(text) for text in await page.locator(".left").all_inner_texts()]
+        assert sorted(counts) == sorted(hand.observe(0).cards_left)
+        await page.screenshot(path=shots / "live-table.png", full_page=True)
+        await window.check_access()
+        host.open.set()
+        await page.locator("#board", has_text="finished").wait_for()
+        assert "3 of 3 hands" in await page.locator("#board").inner_text()
 
 
 async def test_many_who_watch_one_table_are_told_the_same(tmp_path: Path) -> None:
     host = Host(decisions=20)
-    async with arena_with_pages(tmp_path) as (served, pages), await start(host) as bot:
-        async with Client(served.address) as client:
-            match_id = await begin_match(client, bot, hands=1)
-            await host.reached.wait()
-            watching = [asyncio.create_task(ask(f"{pages.url}matches/{match_id}/live")) for _ in range(8)]
-            asyncio.get_running_loop().call_later(1.5, host.open.set)
-            ends = {answer.body[answer.body.rindex(b"event: board") :] for answer in await asyncio.gather(*watching)}
+    async with (
+        arena_with_pages(tmp_path) as (served, pages),
+        await start(host) as bot,
+        Client(served.address) as client,
+    ):
+        match_id = await begin_match(client, bot, hands=1)
+        await host.reached.wait()
+        watching = [asyncio.create_task(ask(f"{pages.url}matches/{match_id}/live")) for _ in range(8)]
+        asyncio.get_running_loop().call_later(1.5, host.open.set)
+        ends = {answer.body[answer.body.rindex(b"event: board") :] for answer in await asyncio.gather(*watching)}
     assert len(ends) == 1
     assert b"event: over" in ends.pop()
 
 
 async def test_an_arena_that_stops_ends_the_streams_of_its_pages(tmp_path: Path) -> None:
     host = Host(decisions=20)
-    async with arena_with_pages(tmp_path) as (served, pages), await start(host) as bot:
-        async with Client(served.address) as client:
-            match_id = await begin_match(client, bot)
-            await host.reached.wait()
-            watching = asyncio.create_task(ask(f"{pages.url}matches/{match_id}/live"))
-            await until_watched(pages)
-            await pages.stop()
-            assert b"event: table" in (await watching).body
-            host.open.set()
-
-
-async def until_watched(pages: WebServer) -> None:
-    while not pages.hub.viewers:
-        await asyncio.sleep(0.01)
+    async with (
+        arena_with_pages(tmp_path) as (served, pages),
+        await start(host) as bot,
+        Client(served.address) as client,
+    ):
+        match_id = await begin_match(client, bot)
+        await host.reached.wait()
+        reader, writer = await asyncio.open_connection(*pages.address.rsplit(":", 1))
+        writer.write(f"GET /matches/{match_id}/live HTTP/1.1\r\nHost: {pages.address}\r\n\r\n".encode())
+        await reader.readuntil(b"event: table")
+        await pages.stop()
+        assert (await reader.read()).endswith(b"0\r\n\r\n")
+        writer.close()
+        host.open.set()
 
 
 def test_serve_shows_pages_and_sigterm_ends_both(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Every page, in both languages, in light and dark, on a desk and in a hand: it says nothing wrong and shuts nobody out."""
+"""Every page, in both languages, light and dark, wide and narrow: it says nothing wrong and shuts nobody out."""
 
 from pathlib import Path
 

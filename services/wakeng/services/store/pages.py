@@ -170,7 +170,7 @@ class PageRows:
 
     async def latencies_of(self, bot: str) -> dict[str, dict[int, int]]:
         """By phase the decisions in each bucket."""
-        mine = bot_latencies.c.bot == bot
+        mine = (bot_latencies.c.bot == bot) & (bot_latencies.c.decisions > 0)
         query = select(bot_latencies.c.phase, bot_latencies.c.bucket, bot_latencies.c.decisions).where(mine)
         found: dict[str, dict[int, int]] = {}
         for phase, bucket, decisions in await self._access.rows(query.order_by(bot_latencies.c.bucket)):

@@ -8,7 +8,7 @@ engine's state by construction; the browser only draws. A frame says for each po
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from wakeng.engine import CARD_NAMES, KITTY, PLAYS, Hand, Phase, Terms, stake_of
 from wakeng.engine.hand import NOBODY
@@ -19,6 +19,9 @@ from wakeng.services.web.languages import Language
 
 Frame = dict[str, Any]
 Record = Mapping[str, Any]
+
+_MOST_MOVES: Final = 40
+"""Of a table in play."""
 
 
 def replay_of(record: Record, say: Language) -> dict[str, Any]:
@@ -63,7 +66,7 @@ def live_frame(hand: Hand, say: Language) -> Frame:
         "hands": shown,
         "last": _last_of_trick(hand),
         "sees": [],
-        "moves": [_event(event, say) for event in hand.history[-40:]],
+        "moves": _events(hand, say)[-_MOST_MOVES:],
     }
 
 
@@ -144,7 +147,7 @@ def _question(hand: Hand, decision: Mapping[str, Any], say: Language) -> dict[st
 
 def _move(hand: Hand, decision: Mapping[str, Any], say: Language, *, trick: int, leads: bool) -> dict[str, Any]:
     token, phase = decision["action"], hand.phase
-    bomb = phase is Phase.PLAY and hand.rules.bombs and len(set(token)) == 1 and len(token) == 4
+    bomb = phase is Phase.PLAY and hand.rules.bombs and _is_quad(token)
     return {
         "seat": hand.turn,
         "phase": phase.value,
@@ -158,14 +161,26 @@ def _move(hand: Hand, decision: Mapping[str, Any], say: Language, *, trick: int,
     }
 
 
-def _event(event: str, say: Language) -> dict[str, Any]:
-    """A line of the public history in words."""
-    seat, phase, token = event.split(":")
-    if phase == "LIE_DOWN":
-        text = say("lies down") if token == "lies" else say("lying down was refused")
-    else:
-        text = words.deed(say, phase, token)
-    return {"seat": None if seat == "-" else int(seat), "text": text, "pass": token in ("pass", "no")}
+def _events(hand: Hand, say: Language) -> list[dict[str, Any]]:
+    """The public history in words."""
+    found: list[dict[str, Any]] = []
+    others = hand.rules.players - 1 - (hand.lying != NOBODY)
+    passes = others  # So that the first play is a lead.
+    for event in hand.history:
+        seat, phase, token = event.split(":")
+        if phase == "LIE_DOWN":
+            text = say("lies down") if token == "lies" else say("lying down was refused")
+        else:
+            bomb = phase == "PLAY" and hand.rules.bombs and _is_quad(token)
+            text = words.deed(say, phase, token, leads=phase == "PLAY" and passes >= others, bomb=bomb)
+        if phase == "PLAY":
+            passes = passes + 1 if token == "pass" else 0
+        found.append({"seat": None if seat == "-" else int(seat), "text": text, "pass": token in ("pass", "no")})
+    return found
+
+
+def _is_quad(token: str) -> bool:
+    return len(token) == 4 and len(set(token)) == 1
 
 
 def _end(record: Record, hand: Hand, say: Language) -> dict[str, Any]:

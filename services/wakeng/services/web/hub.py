@@ -7,7 +7,7 @@ so many sends a second go out of the arena's event loop.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
@@ -78,7 +78,7 @@ class Hub:
         if self._closed.is_set() or self.viewers >= self._most_viewers:
             raise Full
 
-    async def follow(self, key: tuple[str, ...], make: Make) -> AsyncIterator[bytes]:
+    async def follow(self, key: tuple[str, ...], make: Make) -> AsyncGenerator[bytes, None]:
         """What a channel tells, from its present state on, until it is over or the hub is closed."""
         channel = self._channels.get(key)
         if channel is None:

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 import orjson
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from wakeng.engine import Hand
 from wakeng.services import record_access
@@ -14,7 +14,7 @@ from wakeng.services.store.pages import NO_END
 from wakeng.services.tournament.run import stored
 from wakeng.services.web.frames import live_frame
 from wakeng.services.web.home import row, seat_rows
-from wakeng.services.web.hub import Full, News
+from wakeng.services.web.hub import News
 from wakeng.services.web.visit import Missing, Visit
 
 A_PAGE: Final = 25
@@ -58,12 +58,7 @@ async def live(visit: Visit) -> Response:
             events.append(("table", orjson.dumps(frame).decode()))
         return News(tuple(events), over=now.state.final)
 
-    try:
-        visit.site.hub.check_room()
-    except Full:
-        return Response("too many viewers", 503, headers={"retry-after": "10"})
-    news = visit.site.hub.follow(("match", match_id, visit.say.code), make)
-    return StreamingResponse(news, media_type="text/event-stream", headers={"cache-control": "no-store"})
+    return visit.news(("match", match_id), make)
 
 
 class _Follower:

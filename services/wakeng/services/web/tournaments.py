@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from wakeng.services.store import Match, MatchKind
 from wakeng.services.tournament.run import Stored, stored
 from wakeng.services.web.home import row
-from wakeng.services.web.hub import Full, News
+from wakeng.services.web.hub import News
 from wakeng.services.web.matches import faults, hands_page, may_read
 from wakeng.services.web.scales import Scale
 from wakeng.services.web.site import Site
@@ -40,12 +40,7 @@ async def live(visit: Visit) -> Response:
         text = visit.render("tournament_board.html", t=stored(now), match=now, **board)
         return News((("board", text),), over=now.state.final and not board["making"])
 
-    try:
-        visit.site.hub.check_room()
-    except Full:
-        return Response("too many viewers", 503, headers={"retry-after": "10"})
-    news = visit.site.hub.follow(("tournament", match_id, visit.say.code), make)
-    return StreamingResponse(news, media_type="text/event-stream", headers={"cache-control": "no-store"})
+    return visit.news(("tournament", match_id), make)
 
 
 async def _tournament(visit: Visit) -> Match:

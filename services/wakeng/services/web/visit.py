@@ -1,19 +1,21 @@
 """One look at one page: who looks, in which language, and how an answer is made for him."""
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from wakeng.services import record_access
 from wakeng.services.auth import Caller
 from wakeng.services.errors import BadPageToken, StoreError, UnknownMatch
 from wakeng.services.store import Match
+from wakeng.services.web.hub import Full, Make
 from wakeng.services.web.languages import NAMES, Language, asked_for, language
 from wakeng.services.web.rendering import environment
 from wakeng.services.web.site import Site
@@ -51,6 +53,15 @@ class Visit:
         """A value for a script."""
         return JSONResponse(value, headers=HEADERS)
 
+    def news(self, key: tuple[str, ...], make: Make) -> Response:
+        """What a channel of this language tells, for as long as somebody looks."""
+        try:
+            self.site.hub.check_room()
+        except Full:
+            return Response("too many viewers", 503, headers={"retry-after": "10"})
+        told = self.site.hub.follow((*key, self.say.code), make)
+        return StreamingResponse(_closing(told), media_type="text/event-stream", headers={"cache-control": "no-store"})
+
     def asked(self, name: str) -> str:
         """A part of the path."""
         return str(self.request.path_params[name])
@@ -72,6 +83,13 @@ class Visit:
         """This page's path with something else behind the question mark."""
         query = {**self.request.query_params, **changes}
         return f"{self.request.url.path}?{urlencode(query)}"
+
+
+async def _closing(told: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
+    """However it ends, the viewer is counted out at once."""
+    async with aclosing(told):
+        async for news in told:
+            yield news
 
 
 View = Callable[[Visit], Awaitable[Response]]
