@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from wakeng.services.arena import Arena
     from wakeng.services.server import ArenaServer
-    from wakeng.services.workers.coordinator import Workers
     from wakeng.services.web import WebServer
+    from wakeng.services.workers.coordinator import Workers
 
 log = logging.getLogger("wakeng.services")
 
