@@ -15,15 +15,13 @@ from starlette.types import ASGIApp
 
 from wakeng.services.arena import Arena
 from wakeng.services.dialling import listens_here_only
-from wakeng.services.matches import Matches
 from wakeng.services.server import CannotListen
 from wakeng.services.settings.structs import Tls, Web
 from wakeng.services.store import Store
-from wakeng.services.tournaments import Tournaments
 from wakeng.services.web.app import application
 from wakeng.services.web.gate import Gate
 from wakeng.services.web.hub import Hub
-from wakeng.services.web.site import Site
+from wakeng.services.web.site import InPlay, MatchesInPlay, Site
 
 MOST_CONNECTIONS = 2_000
 
@@ -104,8 +102,8 @@ async def open_site(
     tls: Tls,
     trusting: bool,
     arena: Arena | None = None,
-    matches: Matches | None = None,
-    tournaments: Tournaments | None = None,
+    matches: MatchesInPlay | None = None,
+    tournaments: InPlay | None = None,
 ) -> WebServer:
     """Serve the pages of a store, and of the arena that plays on it; CannotListen if they may not be served there.
 

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from wakeng.services.arena import Arena, MatchRun
 from wakeng.services.store import Match, MatchState, Store
@@ -13,12 +13,23 @@ from wakeng.services.tournament.run import stored
 from wakeng.services.web.gate import Gate
 from wakeng.services.web.hub import Hub
 
-if TYPE_CHECKING:
-    from wakeng.services.matches import Matches
-    from wakeng.services.tournaments import Tournaments
-
 STALE_S: Final = 60.0
 """Seconds after which standings of a tournament that nobody seems to play are made anew."""
+
+
+class InPlay(Protocol):
+    """What is played in this process."""
+
+    @property
+    def in_play(self) -> int:
+        """How many there are."""
+
+
+class MatchesInPlay(InPlay, Protocol):
+    """Matches that are."""
+
+    def run_of(self, match_id: str) -> MatchRun | None:
+        """One of them, None where it is not played here."""
 
 
 @dataclass(slots=True)
@@ -29,8 +40,8 @@ class Site:
     gate: Gate
     hub: Hub
     arena: Arena | None = None
-    matches: "Matches | None" = None
-    tournaments: "Tournaments | None" = None
+    matches: MatchesInPlay | None = None
+    tournaments: InPlay | None = None
     began: float = field(default_factory=time.time)
     _making: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
