@@ -221,7 +221,11 @@ async def _watched(bot: Served, sides: Sides, effort: Effort, *, viewers: int) -
             with sides.answering():
                 await parts.enter_async_context(served("viewers", address=pages.address, path=path, viewers=viewers))
         await playing.until(
-            lambda: playing.tables == effort.tables and playing.decisions() >= _WARM_DECISIONS * effort.tables
+            lambda: (
+                playing.tables == effort.tables
+                and playing.decisions() >= _WARM_DECISIONS * effort.tables
+                and pages.hub.viewers == viewers
+            )
         )
         before = (playing.decisions(), time.perf_counter(), time.process_time())
         await asyncio.sleep(effort.seconds)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import delete, select, tuple_
+from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from wakeng.engine import PRESETS
@@ -159,12 +159,15 @@ def bucket_from(number: int) -> int:
 
 async def replaced(connection: AsyncConnection, entries: Iterable[Entry]) -> dict[tuple[str, int], Record]:
     """Records that are there of hands which these entries may replace: only a later attempt ever does."""
-    keys = [entry.key for entry in entries if entry.record["attempt"]]
-    if not keys:
-        return {}
-    query = select(hand_records.c.line).where(tuple_(hand_records.c.match_id, hand_records.c.hand_index).in_(keys))
-    found = [orjson.loads(line) for (line,) in await connection.execute(query)]
-    return {(record["match_id"], record["hand_index"]): record for record in found}
+    later: dict[str, list[int]] = {}
+    for match_id, index in (entry.key for entry in entries if entry.record["attempt"]):
+        later.setdefault(match_id, []).append(index)
+    found: dict[tuple[str, int], Record] = {}
+    for match_id, indices in later.items():
+        these = hand_records.c.hand_index.in_(indices)
+        query = select(hand_records.c.hand_index, hand_records.c.line).where(hand_records.c.match_id == match_id, these)
+        found |= {(match_id, index): orjson.loads(line) for index, line in await connection.execute(query)}
+    return found
 
 
 async def count(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import Integer, cast, func, select, tuple_
+from sqlalchemy import Integer, Select, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from wakeng.services.store.access import Access
@@ -194,35 +194,31 @@ class PageRows:
     async def hands(self, match_id: str, *, first: int, most: int, below: int = NO_END) -> tuple[HandLine, ...]:
         """Recorded hands of a match from an index on, and below another."""
         index = hand_records.c.hand_index
-        of_match = (hand_records.c.match_id == match_id) & (index >= first) & (index < below)
-        return await self._hands(select(hand_records.c.match_id, hand_records.c.hand_index).where(of_match), most)
+        wanted = select(index).where(hand_records.c.match_id == match_id, index >= first, index < below)
+        return await self._hands(match_id, wanted.order_by(index).limit(most))
 
     async def hands_of_bot(self, bot: str, match_id: str, *, most: int, below: int = NO_END) -> tuple[HandLine, ...]:
         """A bot's last hands of a match, below an index, the last first."""
-        mine = (hand_seats.c.bot == bot) & (hand_seats.c.match_id == match_id) & (hand_seats.c.hand_index < below)
-        query = select(hand_seats.c.match_id, hand_seats.c.hand_index).where(mine).distinct()
-        return (await self._hands(query, most, last_first=True))[::-1]
+        index = hand_seats.c.hand_index
+        wanted = select(index).where(hand_seats.c.bot == bot, hand_seats.c.match_id == match_id, index < below)
+        return (await self._hands(match_id, wanted.distinct().order_by(index.desc()).limit(most)))[::-1]
 
-    async def _hands(self, keys: Any, most: int, *, last_first: bool = False) -> tuple[HandLine, ...]:
-        """The hands of these keys, in the order of their indices."""
-        index = keys.selected_columns.hand_index
-        keys = keys.order_by(index.desc() if last_first else index).limit(most)
-        record = hand_records.c
+    async def _hands(self, match_id: str, wanted: Select[Any]) -> tuple[HandLine, ...]:
+        """The hands of a match whose indices are wanted, in their order."""
+        record, seat = hand_records.c, hand_seats.c
 
         async def look(connection: AsyncConnection) -> tuple[HandLine, ...]:
-            wanted = [tuple(key) for key in await connection.execute(keys)]
-            if not wanted:
-                return ()
+            indices = list((await connection.execute(wanted)).scalars())
             columns = (getattr(record, name) for name in HandLine.__slots__[:6])
-            this = tuple_(record.match_id, record.hand_index).in_(wanted)
-            hands = (await connection.execute(select(*columns).where(this).order_by(record.hand_index))).all()
-            key = tuple_(hand_seats.c.match_id, hand_seats.c.hand_index).in_(wanted)
-            order = (hand_seats.c.match_id, hand_seats.c.hand_index, hand_seats.c.seat)
-            seated = select(*order, hand_seats.c.bot, hand_seats.c.score).where(key).order_by(*order)
-            seats: dict[tuple[str, int], list[tuple[str, int]]] = {}
-            for match_id, hand_index, _, bot, score in await connection.execute(seated):
-                seats.setdefault((match_id, hand_index), []).append((bot, score))
-            return tuple(_hand_line(hand, seats[hand.match_id, hand.hand_index]) for hand in hands)
+            these = select(*columns).where(record.match_id == match_id, record.hand_index.in_(indices))
+            hands = (await connection.execute(these.order_by(record.hand_index))).all()
+            seated = select(seat.hand_index, seat.bot, seat.score).where(
+                seat.match_id == match_id, seat.hand_index.in_(indices)
+            )
+            seats: dict[int, list[tuple[str, int]]] = {}
+            for index, bot, score in await connection.execute(seated.order_by(seat.hand_index, seat.seat)):
+                seats.setdefault(index, []).append((bot, score))
+            return tuple(_hand_line(hand, seats[hand.hand_index]) for hand in hands)
 
         return await self._access.read(look)
 

@@ -15,9 +15,11 @@ from typing import Final
 log = logging.getLogger("wakeng.services")
 
 MOST_VIEWERS: Final = 1_000
-MOST_SENDS: Final = 200
+MOST_SENDS: Final = 100
 """A second, to all viewers together."""
 LEAST_S: Final = 0.5
+_AT_ONCE: Final = 8
+"""Viewers told in one turn of the loop: decisions at the tables wait for no more."""
 PING_S: Final = 15.0
 """Seconds after which a line without meaning is sent, so that nobody between takes the connection for dead."""
 
@@ -103,12 +105,20 @@ class _Channel:
         self._digest = b""
         self._number = 0
         self._over = False
-        self._more = asyncio.Event()
+        self._waiting: set[asyncio.Future[None]] = set()
         self._task = asyncio.create_task(self._go_on())
 
     def wake(self) -> None:
-        self._more.set()
-        self._more = asyncio.Event()
+        """Have all who wait look again, a few in each turn of the loop."""
+        waiting, self._waiting = list(self._waiting), set()
+        self._release(waiting)
+
+    def _release(self, waiting: "list[asyncio.Future[None]]") -> None:
+        for waiter in waiting[:_AT_ONCE]:
+            if not waiter.done():
+                waiter.set_result(None)
+        if rest := waiting[_AT_ONCE:]:
+            asyncio.get_running_loop().call_soon(self._release, rest)
 
     def close(self) -> None:
         self._task.cancel()
@@ -116,18 +126,21 @@ class _Channel:
     async def follow(self, closed: asyncio.Event) -> AsyncIterator[bytes]:
         seen = 0
         while not closed.is_set():
-            more = self._more
             if self._number > seen:
                 seen = self._number
                 yield self._latest
                 continue
             if self._task.done():
                 return
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.add(waiter)
             try:
                 async with asyncio.timeout(PING_S):
-                    await more.wait()
+                    await waiter
             except TimeoutError:
                 yield b": \n\n"
+            finally:
+                self._waiting.discard(waiter)
 
     async def _go_on(self) -> None:
         try:
