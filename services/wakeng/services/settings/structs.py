@@ -171,6 +171,16 @@ class Web(Section, frozen=True):
             metavar="NAME",
         ),
     ] = ()
+    proxies: Annotated[
+        tuple[str, ...],
+        About(
+            "--web-proxy",
+            "A network of proxies, such as 127.0.0.1/32, that are believed when they say (X-Forwarded-For, "
+            "X-Forwarded-Proto) for whom they ask.",
+            NETWORK,
+            metavar="CIDR",
+        ),
+    ] = ()
 
 
 class Metrics(Section, frozen=True):

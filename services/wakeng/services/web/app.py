@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
 
 from wakeng.services.web import bots, doors, guides, home, matches, replays, tournaments
 from wakeng.services.web.languages import asked_for
@@ -63,16 +64,15 @@ ROUTES: Final = (
 )
 
 
-def application(site: Site, *, hosts: Iterable[str] = ()) -> Starlette:
+def application(site: Site, *, hosts: Iterable[str] = ()) -> ASGIApp:
     """The site. `hosts` are names it answers to where others than these are refused."""
     app = Starlette(
         routes=[*ROUTES, Mount("/static", _Static(directory=HERE / "static"))],
         middleware=[
-            Middleware(Secured, hosts=hosts),
             Middleware(GZipMiddleware, minimum_size=1024, compresslevel=5),
             Middleware(Tagged),
         ],
         exception_handlers={404: _not_found},
     )
     app.state.site = site
-    return app
+    return Secured(app, hosts=hosts)  # Outermost, so that an answer of Starlette's own bears the policy too.

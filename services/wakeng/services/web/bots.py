@@ -6,8 +6,8 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from wakeng.services.errors import UnknownBot
-from wakeng.services.store.figures import BESIDE, bucket_from
-from wakeng.services.store.pages import Sums
+from wakeng.services.store.figures import bucket_from
+from wakeng.services.store.pages import FaultLine, Sums
 from wakeng.services.web.matches import told_below
 from wakeng.services.web.visit import Missing, Visit
 
@@ -38,8 +38,7 @@ async def bot(visit: Visit) -> Response:
         total=_total(record),
         phases=[{"phase": phase, **_percentiles(counts)} for phase, counts in sorted(latencies.items())],
         histogram=_histogram(_together(latencies)),
-        faults=await pages.faults_of(name, RECENT),
-        beside=BESIDE,
+        faults=await _faults(visit, name),
         played=await _matches(visit, played),
         recent=recent,
         seats=[hand.bots.index(name) for hand in recent],
@@ -51,6 +50,14 @@ async def _registered(visit: Visit, name: str) -> Any:
         return await visit.site.store.bots.get(name)
     except UnknownBot:
         return None
+
+
+async def _faults(visit: Visit, name: str) -> list[FaultLine]:
+    """Its latest faults, as far as the hands that they happened in are told of."""
+    found = await visit.site.store.pages.faults_of(name, RECENT)
+    ids = {fault.match_id for fault in found}
+    below = {one: await told_below(visit, await visit.site.store.get_match(one)) for one in ids}
+    return [fault for fault in found if fault.hand_index < below[fault.match_id]]
 
 
 async def _matches(visit: Visit, played: Any) -> list[dict[str, Any]]:

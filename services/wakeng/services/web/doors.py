@@ -4,7 +4,7 @@ from urllib.parse import parse_qs
 
 from starlette.responses import RedirectResponse, Response
 
-from wakeng.services.web.visit import Visit
+from wakeng.services.web.visit import TooLarge, Visit
 
 _MOST_BYTES = 4096
 
@@ -16,11 +16,10 @@ async def login(visit: Visit) -> Response:
 
 async def enter(visit: Visit) -> Response:
     """A token was given: a session begins, if it is one of ours."""
-    body = bytearray()
-    async for chunk in visit.request.stream():
-        body += chunk
-        if len(body) > _MOST_BYTES:
-            return Response("too much", 413)
+    try:
+        body = await visit.body(_MOST_BYTES)
+    except TooLarge:
+        return Response("too much", 413)
     told = parse_qs(body.decode("ascii", "replace"))
     to = _path(told.get("to", ["/"])[0])
     answer: Response = RedirectResponse(to, 303)

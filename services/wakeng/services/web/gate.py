@@ -9,6 +9,7 @@ takes its sessions with it.
 import secrets
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Final
 
 from starlette.requests import Request
@@ -25,6 +26,9 @@ MOST_SESSIONS: Final = 10_000
 RATE: Final = 20.0
 BURST: Final = 200.0
 """Pages a second, and at once, from one host."""
+TRIES_RATE: Final = 0.2
+TRIES: Final = 10.0
+"""The same of tokens that are tried."""
 
 
 class Gate:
@@ -36,16 +40,14 @@ class Gate:
         *,
         private: bool = False,
         trusting: bool = False,
-        secure: bool = False,
-        limit: RateLimit | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """With `private` every page needs a token; `trusting` makes an admin of who shows none; `secure` means TLS."""
+        """With `private` every page needs a token; `trusting` makes an admin of who shows none."""
         self.private: Final = private
         self.trusting: Final = trusting
-        self._secure = secure
         self._tokens = tokens
-        self._limit = limit or RateLimit(time.monotonic, rate=RATE, burst=BURST)
-        self._tries = RateLimit(time.monotonic, rate=0.2, burst=10)
+        self._limit = RateLimit(clock, rate=RATE, burst=BURST)
+        self._tries = RateLimit(clock, rate=TRIES_RATE, burst=TRIES)
         self._sessions: OrderedDict[str, str] = OrderedDict()
         """Hashes of tokens by session, the one begun longest ago first."""
 
@@ -79,13 +81,17 @@ class Gate:
         self._sessions[session] = token_hash
         while len(self._sessions) > MOST_SESSIONS:
             self._sessions.popitem(last=False)
-        answer.set_cookie(COOKIE, session, max_age=SESSION_S, httponly=True, samesite="strict", secure=self._secure)
+        answer.set_cookie(COOKIE, session, max_age=SESSION_S, httponly=True, samesite="strict", secure=_secure(request))
         return True
 
     def leave(self, request: Request, answer: Response) -> None:
         """End a session."""
         self._sessions.pop(request.cookies.get(COOKIE, ""), None)
-        answer.delete_cookie(COOKIE, httponly=True, samesite="strict", secure=self._secure)
+        answer.delete_cookie(COOKIE, httponly=True, samesite="strict", secure=_secure(request))
+
+
+def _secure(request: Request) -> bool:
+    return request.url.scheme == "https"
 
 
 def host(request: Request) -> str:

@@ -1,6 +1,5 @@
 """The home page: what is being played and what was, and how the arena is."""
 
-import time
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -77,7 +76,6 @@ def health(site: Site) -> dict[str, Any] | None:
         "tournaments": site.tournaments.in_play,
         "bots": len({chair.seat for floor in floors for chair in floor.chairs}),
         "viewers": site.hub.viewers,
-        "up_s": int(time.time() - site.began),
     }
 
 

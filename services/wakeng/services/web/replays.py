@@ -15,7 +15,7 @@ from wakeng.services.store.figures import BESIDE
 from wakeng.services.web import words
 from wakeng.services.web.frames import replay_of
 from wakeng.services.web.matches import told_below
-from wakeng.services.web.visit import Missing, Visit
+from wakeng.services.web.visit import Missing, TooLarge, Visit
 
 _MOST_SAID: Final = 300
 """Characters of what is wrong with a record."""
@@ -70,14 +70,10 @@ async def dropped_page(visit: Visit) -> Response:
 
 async def dropped(visit: Visit) -> Response:
     """A record that was dropped: checked, and shown if it is true. Nothing of it is kept."""
-    body = bytearray()
-    async for chunk in visit.request.stream():
-        body += chunk
-        if len(body) > MOST_LINE_BYTES:
-            problem = visit.say("A record has at most 1 MiB.")
-            return _problem(visit, problem, 413)
     try:
-        record = verify(bytes(body).strip(b"\r\n"))
+        record = verify((await visit.body(MOST_LINE_BYTES)).strip(b"\r\n"))
+    except TooLarge:
+        return _problem(visit, visit.say("A record has at most 1 MiB."), 413)
     except RecordError as problem:
         return _problem(visit, str(problem)[:_MOST_SAID], 422)
     told = replay_of(record, visit.say)

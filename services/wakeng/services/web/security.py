@@ -56,8 +56,12 @@ class Secured:
                     headers.setdefault(name, value)
             await send(message)
 
+        headers = Headers(scope=scope)
+        if scope["method"] == "POST" and not _from_here(headers):
+            await PlainTextResponse("that was sent by a page elsewhere", 403)(scope, receive, with_headers)
+            return
         # A page elsewhere whose name was made to lead to this machine would else read what only its user may.
-        if self._hosts and not self._ours(Headers(scope=scope).get("host", "")):
+        if self._hosts and not self._ours(headers.get("host", "")):
             await PlainTextResponse("this server does not go by that name", 421)(scope, receive, with_headers)
             return
         await self._app(scope, receive, with_headers)
@@ -71,6 +75,14 @@ class Secured:
             return ipaddress.ip_address(name).is_loopback
         except ValueError:
             return False
+
+
+def _from_here(headers: Headers) -> bool:
+    """Whether what is sent comes of a page of ours, as far as browsers tell; nothing else needs to."""
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    if site is not None:
+        return site in ("same-origin", "none")
+    return origin is None or origin.partition("://")[2] == headers.get("host")
 
 
 class Tagged:

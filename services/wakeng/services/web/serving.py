@@ -6,7 +6,7 @@ when it is told.
 
 import asyncio
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,12 +18,11 @@ from wakeng.services.dialling import listens_here_only
 from wakeng.services.server import CannotListen
 from wakeng.services.settings.structs import Tls, Web
 from wakeng.services.store import Store
+from wakeng.services.web import connections
 from wakeng.services.web.app import application
 from wakeng.services.web.gate import Gate
 from wakeng.services.web.hub import Hub
 from wakeng.services.web.site import InPlay, MatchesInPlay, Site
-
-MOST_CONNECTIONS = 2_000
 
 
 class _Server(uvicorn.Server):
@@ -45,7 +44,16 @@ class _Server(uvicorn.Server):
 class WebServer:
     """Serves an app until it is stopped."""
 
-    def __init__(self, app: ASGIApp, hub: Hub, *, cert: Path | None = None, key: Path | None = None) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        hub: Hub,
+        *,
+        proxies: Sequence[str] = (),
+        cert: Path | None = None,
+        key: Path | None = None,
+    ) -> None:
+        """`proxies` are believed when they say for whom they ask."""
         self.address = ""
         """Where it listens, HOST:PORT, with the port it was given."""
         self.hub = hub
@@ -53,13 +61,15 @@ class WebServer:
         self._server = _Server(
             uvicorn.Config(
                 app,
+                http=connections.Connection,
                 log_config=None,
                 access_log=False,
                 lifespan="off",
                 ws="none",
                 server_header=False,
-                proxy_headers=False,
-                limit_concurrency=MOST_CONNECTIONS,
+                proxy_headers=bool(proxies),
+                forwarded_allow_ips=list(proxies),
+                limit_concurrency=connections.MOST,
                 h11_max_incomplete_event_size=16 << 10,
                 timeout_keep_alive=30,
                 timeout_graceful_shutdown=3,
@@ -107,7 +117,8 @@ async def open_site(
 ) -> WebServer:
     """Serve the pages of a store, and of the arena that plays on it; CannotListen if they may not be served there.
 
-    `trusting` makes an admin of who shows no token, as the arena itself does on this machine; never elsewhere.
+    `trusting` makes an admin of who shows no token, as the arena itself does on this machine; never where something
+    may ask for others.
     """
     assert web.listen is not None
     here_only = listens_here_only(web.listen)
@@ -116,12 +127,13 @@ async def open_site(
             f"{web.listen} is reached by other machines, and so needs TLS: give --tls-cert and --tls-key, "
             "or --insecure if something before it sees to that"
         )
-    gate = Gate(store.tokens, private=web.private, trusting=trusting and here_only, secure=tls.cert is not None)
+    for_others = bool(web.hosts or web.proxies) or not here_only
+    gate = Gate(store.tokens, private=web.private, trusting=trusting and not for_others)
     site = Site(store, gate, Hub(), arena, matches, tournaments)
     host = web.listen.rpartition(":")[0].strip("[]").lower()
     hosts = {*web.hosts, host} if here_only or web.hosts else set()
     app = application(site, hosts=hosts)
-    return await WebServer(app, site.hub, cert=tls.cert, key=tls.key).start(web.listen)
+    return await WebServer(app, site.hub, proxies=web.proxies, cert=tls.cert, key=tls.key).start(web.listen)
 
 
 def _socket(listen: str) -> socket.socket:
@@ -132,9 +144,11 @@ def _socket(listen: str) -> socket.socket:
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((host, int(port)))
+        connections.drop_who_does_not_read(made)
         made.listen(512)
         made.setblocking(False)
     except (OSError, OverflowError) as problem:
         made.close()
-        raise CannotListen(f"cannot serve pages at {listen}: {getattr(problem, 'strerror', problem)}") from problem
+        said = getattr(problem, "strerror", problem)
+        raise CannotListen(f"cannot serve pages at {listen}: {said}; --web names another address") from problem
     return made

@@ -42,7 +42,6 @@ class Site:
     arena: Arena | None = None
     matches: MatchesInPlay | None = None
     tournaments: InPlay | None = None
-    began: float = field(default_factory=time.time)
     _making: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
     def run_of(self, match_id: str) -> MatchRun | None:

@@ -1,5 +1,6 @@
 """One look at one page: who looks, in which language, and how an answer is made for him."""
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -21,10 +22,16 @@ from wakeng.services.web.rendering import environment
 from wakeng.services.web.site import Site
 
 THEMES: Final = ("auto", "light", "dark")
+BODY_S: Final = 30.0
+"""Seconds for all that a request brings."""
 YEAR_S: Final = 365 * 24 * 3600
 HEADERS: Final = {"cache-control": "private, no-cache", "vary": "accept-language, cookie"}
 
 log = logging.getLogger("wakeng.services")
+
+
+class TooLarge(Exception):
+    """More was sent than is read."""
 
 
 class Missing(Exception):
@@ -62,6 +69,21 @@ class Visit:
         told = self.site.hub.follow((*key, self.say.code), make)
         return StreamingResponse(_closing(told), media_type="text/event-stream", headers={"cache-control": "no-store"})
 
+    async def body(self, most: int) -> bytes:
+        """What was sent, of so many bytes at most; TooLarge, and TimeoutError where it is not there in time."""
+        body = bytearray()
+        async with asyncio.timeout(BODY_S):
+            async for chunk in self.request.stream():
+                body += chunk
+                if len(body) > most:
+                    raise TooLarge
+        return bytes(body)
+
+    @property
+    def path(self) -> str:
+        """This page's, as it was asked for: a name with a question mark in it stays quoted."""
+        return path_of(self.request)
+
     def asked(self, name: str) -> str:
         """A part of the path."""
         return str(self.request.path_params[name])
@@ -82,7 +104,13 @@ class Visit:
     def here_with(self, **changes: str) -> str:
         """This page's path with something else behind the question mark."""
         query = {**self.request.query_params, **changes}
-        return f"{self.request.url.path}?{urlencode(query)}"
+        return f"{self.path}?{urlencode(query)}"
+
+
+def path_of(request: Request) -> str:
+    """The path of a request, quoted as it was."""
+    raw: bytes = request.scope["raw_path"]
+    return raw.decode("ascii", "replace")
 
 
 async def _closing(told: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
@@ -106,7 +134,7 @@ def route(path: str, view: View, *, methods: Sequence[str] = ("GET",), open_to_a
             return chosen
         visit = Visit(request, site, await site.gate.who(request), _language(request), _theme(request))
         if site.gate.shut(visit.who) and not open_to_all:
-            return RedirectResponse("/login?" + urlencode({"to": request.url.path}), 303)
+            return RedirectResponse("/login?" + urlencode({"to": path_of(request)}), 303)
         return await _answer(view, visit)
 
     return Route(path, endpoint, methods=list(methods))
@@ -115,6 +143,8 @@ def route(path: str, view: View, *, methods: Sequence[str] = ("GET",), open_to_a
 async def _answer(view: View, visit: Visit) -> Response:
     try:
         return await view(visit)
+    except TimeoutError:
+        return Response("the request took too long", 408, headers={"connection": "close"})
     except Missing as problem:
         return visit.page("problem.html", status=404, title=visit.say("Not found"), text=str(problem))
     except BadPageToken:
@@ -144,7 +174,7 @@ def _choice(request: Request) -> Response | None:
         return None
     rest = urlencode([(name, value) for name, value in request.query_params.multi_items() if name not in _CHOICES])
     # The path alone: one that began with two slashes would lead elsewhere.
-    answer = RedirectResponse("/" + request.url.path.lstrip("/") + (f"?{rest}" if rest else ""), 303)
+    answer = RedirectResponse("/" + path_of(request).lstrip("/") + (f"?{rest}" if rest else ""), 303)
     for name, value in told.items():
         if value in _CHOICES[name]:
             answer.set_cookie(f"wakeng_{name}", value, max_age=YEAR_S, samesite="lax")
