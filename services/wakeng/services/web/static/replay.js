@@ -41,7 +41,7 @@
   function backs(count, classes) {
     const row = make("div", `card-row ${classes}`, ...Array.from({ length: count }, () => make("span", "card back")));
     row.setAttribute("role", "img");
-    row.setAttribute("aria-label", `${count} ${WORDS.cards}, ${WORDS.hidden}`);
+    row.setAttribute("aria-label", `${WORDS.cards}: ${count}, ${WORDS.hidden}`);
     return row;
   }
 
@@ -93,7 +93,7 @@
   function held(frame, seat, view) {
     const cards = frame.hands[seat];
     const open = cards && (view < 0 || !frame.sees[view] || frame.sees[view].hands[seat]);
-    if (open) return cardRow(cards, "held", `${WORDS.seat} ${seat}, ${cards.length} ${WORDS.cards}`);
+    if (open) return cardRow(cards, "held", `${WORDS.seat} ${seat}, ${WORDS.cards} (${cards.length})`);
     return backs(frame.left[seat], "held");
   }
 
