@@ -1,7 +1,8 @@
 """A furnished site, and a browser to look at it."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -45,12 +46,18 @@ def store_url(folder: Path) -> str:
 
 @asynccontextmanager
 async def shown(
-    folder: Path, *, trusting: bool = True, private: bool = False
+    folder: Path,
+    *,
+    trusting: bool = True,
+    private: bool = False,
+    hosts: tuple[str, ...] = (),
+    proxies: tuple[str, ...] = (),
+    clock: Callable[[], float] = time.monotonic,
 ) -> AsyncIterator[tuple[WebServer, Store]]:
     """The pages of the folder's store."""
     async with await Store.open(store_url(folder)) as store:
-        web = Web(listen="127.0.0.1:0", private=private)
-        pages = await open_site(store, web, tls=Tls(), trusting=trusting)
+        web = Web(listen="127.0.0.1:0", private=private, hosts=hosts, proxies=proxies)
+        pages = await open_site(store, web, tls=Tls(), trusting=trusting, clock=clock)
         try:
             yield pages, store
         finally:

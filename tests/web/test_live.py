@@ -50,6 +50,14 @@ async def begin_match(client: Client, bot: BotServer, *, hands: int = 3, preset:
     return made
 
 
+async def look(pages: WebServer, path: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A stream of news, from which the first table has come."""
+    reader, writer = await asyncio.open_connection(*pages.address.rsplit(":", 1))
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: {pages.address}\r\nConnection: close\r\n\r\n".encode())
+    await reader.readuntil(b"event: table")
+    return reader, writer
+
+
 async def test_the_standings_of_a_tournament_in_play_change_on_a_page_that_stays_open(
     browser: Browser, tmp_path: Path, shots: Path
 ) -> None:
@@ -69,12 +77,16 @@ async def test_the_standings_of_a_tournament_in_play_change_on_a_page_that_stays
         await page.goto(pages.url + "tournaments/live")
         await page.locator(".standings").wait_for()
         before = await page.locator(".progress-line").inner_text()
+        standings = await page.locator(".standings tbody").inner_text()
         assert "running" in before and "block 12 " not in before
         await page.evaluate("window.stayed = true")
         host.open.set()
         await page.locator(".progress-line", has_text="block 12 of 12").wait_for()
         await page.locator(".progress-line", has_text="finished").wait_for()
         assert await page.locator(".standings tbody tr").count() == 3
+        assert await page.locator(".standings tbody").inner_text() != standings
+        blocks = await page.locator(".standings tbody tr td:nth-child(5)").all_inner_texts()
+        assert blocks == ["12", "12", "12"]
         assert await page.locator("figure.chart canvas").count() == 1
         assert await page.evaluate("window.stayed")
         await page.screenshot(path=shots / "live-tournament.png", full_page=True)
@@ -103,10 +115,12 @@ async def test_a_table_in_play_shows_what_is_public_and_nothing_else(
         counts = [int(text) for text in await page.locator(".left").all_inner_texts()]
         assert sorted(counts) == sorted(hand.observe(0).cards_left)
         await page.screenshot(path=shots / "live-table.png", full_page=True)
+        assert await page.locator("#live-state").inner_text() == f"Hand {min(hands)}"
         await window.check_access()
         host.open.set()
         await page.locator("#board", has_text="finished").wait_for()
-        assert "3 of 3 hands" in await page.locator("#board").inner_text()
+        assert await page.locator("#live-state", has_text="The match is over").count() == 1
+        assert "hand 3 of 3" in await page.locator("#board").inner_text()
 
 
 async def test_many_who_watch_one_table_are_told_the_same(tmp_path: Path) -> None:
@@ -118,9 +132,12 @@ async def test_many_who_watch_one_table_are_told_the_same(tmp_path: Path) -> Non
     ):
         match_id = await begin_match(client, bot, hands=1)
         await host.reached.wait()
-        watching = [asyncio.create_task(ask(f"{pages.url}matches/{match_id}/live")) for _ in range(8)]
-        asyncio.get_running_loop().call_later(1.5, host.open.set)
-        ends = {answer.body[answer.body.rindex(b"event: board") :] for answer in await asyncio.gather(*watching)}
+        watching = [await look(pages, f"/matches/{match_id}/live") for _ in range(8)]
+        host.open.set()
+        told = await asyncio.gather(*(reader.read() for reader, _ in watching))
+        for _, writer in watching:
+            writer.close()
+        ends = {body[body.rindex(b"event: board") :] for body in told}
     assert len(ends) == 1
     assert b"event: over" in ends.pop()
 
@@ -134,9 +151,7 @@ async def test_an_arena_that_stops_ends_the_streams_of_its_pages(tmp_path: Path)
     ):
         match_id = await begin_match(client, bot)
         await host.reached.wait()
-        reader, writer = await asyncio.open_connection(*pages.address.rsplit(":", 1))
-        writer.write(f"GET /matches/{match_id}/live HTTP/1.1\r\nHost: {pages.address}\r\n\r\n".encode())
-        await reader.readuntil(b"event: table")
+        reader, writer = await look(pages, f"/matches/{match_id}/live")
         await pages.stop()
         assert (await reader.read()).endswith(b"0\r\n\r\n")
         writer.close()

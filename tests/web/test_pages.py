@@ -52,7 +52,10 @@ async def test_every_page_is_whole(
             assert word in await window.page.locator("nav.menu").inner_text()
             await window.page.screenshot(path=shots / f"{name}-{language}.png", full_page=True)
             await window.check_access()
-            await window.check_width()
+            for narrow in (width, 390, 320):
+                await window.page.set_viewport_size({"width": narrow, "height": 844})
+                await window.check_width()
+            await window.page.set_viewport_size({"width": width, "height": 844})
             window.check_silence()
 
 

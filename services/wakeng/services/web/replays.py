@@ -75,7 +75,8 @@ async def dropped(visit: Visit) -> Response:
     except TooLarge:
         return _problem(visit, visit.say("A record has at most 1 MiB."), 413)
     except RecordError as problem:
-        return _problem(visit, str(problem)[:_MOST_SAID], 422)
+        told_why = visit.say("No true record: %(why)s", why=str(problem)[:_MOST_SAID])
+        return _problem(visit, told_why, 422)
     told = replay_of(record, visit.say)
     rules = visit.render("record_head.html", record=record, rules=rules_of(record))
     return visit.json({"replay": told, "head": _head(visit, record), "summary": rules})

@@ -6,7 +6,8 @@ when it is told.
 
 import asyncio
 import socket
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -111,6 +112,7 @@ async def open_site(
     *,
     tls: Tls,
     trusting: bool,
+    clock: Callable[[], float] = time.monotonic,
     arena: Arena | None = None,
     matches: MatchesInPlay | None = None,
     tournaments: InPlay | None = None,
@@ -128,7 +130,7 @@ async def open_site(
             "or --insecure if something before it sees to that"
         )
     for_others = bool(web.hosts or web.proxies) or not here_only
-    gate = Gate(store.tokens, private=web.private, trusting=trusting and not for_others)
+    gate = Gate(store.tokens, private=web.private, trusting=trusting and not for_others, clock=clock)
     site = Site(store, gate, Hub(), arena, matches, tournaments)
     host = web.listen.rpartition(":")[0].strip("[]").lower()
     hosts = {*web.hosts, host} if here_only or web.hosts else set()
