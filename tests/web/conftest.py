@@ -14,6 +14,8 @@ from wakeng.services.settings.structs import Tls, Web
 from wakeng.services.store import MatchState, Store
 from wakeng.services.web.serving import WebServer, open_site
 
+HERE = Web(listen="127.0.0.1:0")
+
 
 @pytest.fixture(scope="session")
 def shots() -> Path:
@@ -45,6 +47,22 @@ def store_url(folder: Path) -> str:
 
 
 @asynccontextmanager
+async def serving_store(
+    store: Store,
+    web: Web = HERE,
+    *,
+    trusting: bool = True,
+    clock: Callable[[], float] = time.monotonic,
+) -> AsyncIterator[WebServer]:
+    """The pages of a store."""
+    pages = await open_site(store, web, tls=Tls(), trusting=trusting, clock=clock)
+    try:
+        yield pages
+    finally:
+        await pages.stop()
+
+
+@asynccontextmanager
 async def shown(
     folder: Path,
     *,
@@ -55,13 +73,12 @@ async def shown(
     clock: Callable[[], float] = time.monotonic,
 ) -> AsyncIterator[tuple[WebServer, Store]]:
     """The pages of the folder's store."""
-    async with await Store.open(store_url(folder)) as store:
-        web = Web(listen="127.0.0.1:0", private=private, hosts=hosts, proxies=proxies)
-        pages = await open_site(store, web, tls=Tls(), trusting=trusting, clock=clock)
-        try:
-            yield pages, store
-        finally:
-            await pages.stop()
+    web = Web(listen="127.0.0.1:0", private=private, hosts=hosts, proxies=proxies)
+    async with (
+        await Store.open(store_url(folder)) as store,
+        serving_store(store, web, trusting=trusting, clock=clock) as pages,
+    ):
+        yield pages, store
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import Integer, Select, cast, func, select
+from sqlalchemy import BigInteger, Select, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from wakeng.services.store.access import Access
@@ -116,7 +116,7 @@ class PageRows:
         """How many hands of each are recorded."""
         figures = match_figures.c
         query = (
-            select(figures.match_id, cast(func.sum(figures.hands), Integer))
+            select(figures.match_id, cast(func.sum(figures.hands), BigInteger))
             .where(figures.match_id.in_(match_ids), figures.seat == 0)
             .group_by(figures.match_id)
         )
@@ -136,9 +136,9 @@ class PageRows:
         query = (
             select(
                 figures.bot,
-                cast(func.sum(figures.hands), Integer),
+                cast(func.sum(figures.hands), BigInteger),
                 func.count(figures.match_id.distinct()),
-                cast(func.sum(figures.faults), Integer),
+                cast(func.sum(figures.faults), BigInteger),
                 last,
             )
             .group_by(figures.bot)
@@ -150,7 +150,7 @@ class PageRows:
     async def record_of(self, bot: str) -> dict[tuple[str, int], Sums]:
         """A bot's sums by preset and base."""
         figures = match_figures.c
-        sums = [cast(func.sum(figures[name]), Integer) for name in SUMS]
+        sums = [cast(func.sum(figures[name]), BigInteger) for name in SUMS]
         query = (
             select(figures.preset, figures.base, *sums)
             .where(figures.bot == bot)

@@ -86,7 +86,10 @@ class Visit:
 
     def asked(self, name: str) -> str:
         """A part of the path."""
-        return str(self.request.path_params[name])
+        text = str(self.request.path_params[name])
+        if "\0" in text:  # PostgreSQL cannot even be asked for it.
+            raise Missing(self.say("Nothing here goes by such a name."))
+        return text
 
     def number(self, name: str, default: int = 0, *, most: int = 2**31 - 1) -> int:
         """A number behind the question mark; the default for what is none."""
