@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from tests.web.browsing import Browser
 from tests.web.test_access import ask
 from wakeng.sdk import BotServer, start
 from wakeng.services.settings.structs import Tls, Web
+from wakeng.services.store import Store
 from wakeng.services.web.serving import WebServer, open_site
 from wakeng.v1 import match_pb2, rules_pb2, tournament_pb2
 
@@ -50,10 +52,10 @@ async def begin_match(client: Client, bot: BotServer, *, hands: int = 3, preset:
     return made
 
 
-async def look(pages: WebServer, path: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def look(address: str, path: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """A stream of news, from which the first table has come."""
-    reader, writer = await asyncio.open_connection(*pages.address.rsplit(":", 1))
-    writer.write(f"GET {path} HTTP/1.1\r\nHost: {pages.address}\r\nConnection: close\r\n\r\n".encode())
+    reader, writer = await asyncio.open_connection(*address.rsplit(":", 1))
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n".encode())
     await reader.readuntil(b"event: table")
     return reader, writer
 
@@ -132,7 +134,7 @@ async def test_many_who_watch_one_table_are_told_the_same(tmp_path: Path) -> Non
     ):
         match_id = await begin_match(client, bot, hands=1)
         await host.reached.wait()
-        watching = [await look(pages, f"/matches/{match_id}/live") for _ in range(8)]
+        watching = [await look(pages.address, f"/matches/{match_id}/live") for _ in range(8)]
         host.open.set()
         told = await asyncio.gather(*(reader.read() for reader, _ in watching))
         for _, writer in watching:
@@ -151,19 +153,32 @@ async def test_an_arena_that_stops_ends_the_streams_of_its_pages(tmp_path: Path)
     ):
         match_id = await begin_match(client, bot)
         await host.reached.wait()
-        reader, writer = await look(pages, f"/matches/{match_id}/live")
+        reader, writer = await look(pages.address, f"/matches/{match_id}/live")
         await pages.stop()
         assert (await reader.read()).endswith(b"0\r\n\r\n")
         writer.close()
         host.open.set()
 
 
-def test_serve_shows_pages_and_sigterm_ends_both(tmp_path: Path) -> None:
+async def test_sigterm_lets_the_hands_in_play_end_and_then_the_streams_that_show_them(tmp_path: Path) -> None:
     (tmp_path / "arena.toml").write_text('[web]\nlisten = "127.0.0.1:0"\n', "utf-8")
-    with serve(tmp_path, "--config", str(tmp_path / "arena.toml")) as served:
-        assert served.process.stdout is not None
-        told = served.process.stdout.readline()
-        assert told.startswith("pages on http://127.0.0.1:")
-        url = told.removeprefix("pages on ").strip()
-        answer = asyncio.run(ask(url))
-        assert answer.status == 200 and b"tables in play" in answer.body
+    host = Host(decisions=20)
+    with serve(tmp_path, "--config", str(tmp_path / "arena.toml"), "--grace", "60") as served:
+        process = served.process
+        assert process.stdout is not None
+        address = process.stdout.readline().removeprefix("pages on http://").rstrip("/\n")
+        home = await ask(f"http://{address}/")
+        assert home.status == 200 and b"tables in play" in home.body
+        async with await start(host) as bot, Client(served.address) as client:
+            match_id = await begin_match(client, bot, hands=1)
+            await host.reached.wait()
+            viewers = [await look(address, f"/matches/{match_id}/live") for _ in range(3)]
+            process.send_signal(signal.SIGTERM)
+            host.open.set()
+            told = [await reader.read() for reader, _ in viewers]
+            for _, writer in viewers:
+                writer.close()
+            assert await asyncio.to_thread(process.wait, 60) == 0
+        assert all(body.endswith(b"0\r\n\r\n") for body in told)
+    async with await Store.open(served.db) as store:
+        assert await store.get_record(match_id, 0) is not None
