@@ -81,13 +81,14 @@ class Gate:
         self._sessions[session] = token_hash
         while len(self._sessions) > MOST_SESSIONS:
             self._sessions.popitem(last=False)
-        answer.set_cookie(COOKIE, session, max_age=SESSION_S, httponly=True, samesite="strict", secure=_secure(request))
+        # Lax, so that a link in a letter finds one signed in; nothing can be changed by a link.
+        answer.set_cookie(COOKIE, session, max_age=SESSION_S, httponly=True, samesite="lax", secure=_secure(request))
         return True
 
     def leave(self, request: Request, answer: Response) -> None:
         """End a session."""
         self._sessions.pop(request.cookies.get(COOKIE, ""), None)
-        answer.delete_cookie(COOKIE, httponly=True, samesite="strict", secure=_secure(request))
+        answer.delete_cookie(COOKIE, httponly=True, samesite="lax", secure=_secure(request))
 
 
 def _secure(request: Request) -> bool:
