@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from wakeng.services.web.hub import Full, Hub, News
+from wakeng.services.web.hub import Full, Hub, News, encoded
 
 
 class Source:
@@ -27,7 +27,10 @@ class Source:
 
 async def test_news_is_sent_as_events_line_by_line() -> None:
     news = News((("board", "one\ntwo"), ("table", "{}")), over=True)
-    assert news.encode() == b"event: board\ndata: one\ndata: two\n\nevent: table\ndata: {}\n\nevent: over\ndata: \n\n"
+    assert (
+        encoded(news.since({}))
+        == b"event: board\ndata: one\ndata: two\n\nevent: table\ndata: {}\n\nevent: over\ndata: \n\n"
+    )
 
 
 async def test_a_hundred_viewers_cost_one_making() -> None:
@@ -52,6 +55,23 @@ async def test_what_has_not_changed_is_not_told_again() -> None:
     source.text = "second"
     assert await following == b"event: board\ndata: second\n\n"
     await viewer.aclose()
+
+
+async def test_only_what_has_changed_is_told_and_all_of_it_to_who_comes_later() -> None:
+    texts = {"progress": "1", "board": "first"}
+
+    async def make() -> News:
+        return News(tuple(texts.items()))
+
+    hub = Hub(least_s=0.001)
+    viewer = hub.follow(("a",), make)
+    assert await anext(viewer) == encoded(texts)
+    texts["progress"] = "2"
+    assert await anext(viewer) == encoded({"progress": "2"})
+    later = hub.follow(("a",), make)
+    assert await anext(later) == encoded(texts)
+    for one in (viewer, later):
+        await one.aclose()
 
 
 async def test_it_ends_when_what_it_is_about_is_over() -> None:

@@ -1,15 +1,15 @@
 """News for many viewers at little cost: what is shown is made once for all of them, and sent only when it has changed.
 
 A channel is one thing that is looked at in one language. While somebody looks, a task makes its news anew every so
-often and hands the same bytes to all. How often depends on how many look, so that however many there are, no more than
-so many sends a second go out of the arena's event loop.
+often and hands the same bytes to all: what has changed, or everything to those who have just come or fallen behind. How
+often depends on how many look, so that however many there are, no more than so many sends a second go out of the
+arena's event loop.
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Final
 
 log = logging.getLogger("wakeng.services")
@@ -31,10 +31,15 @@ class News:
     events: tuple[tuple[str, str], ...]
     over: bool = False
 
-    def encode(self) -> bytes:
-        """As server-sent events."""
+    def since(self, shown: Mapping[str, str]) -> dict[str, str]:
+        """What of it was not shown so already."""
         told = [*self.events, *([("over", "")] if self.over else [])]
-        return b"".join(_event(name, text) for name, text in told)
+        return {name: text for name, text in told if shown.get(name) != text}
+
+
+def encoded(events: Mapping[str, str]) -> bytes:
+    """As server-sent events."""
+    return b"".join(_event(name, text) for name, text in events.items())
 
 
 def _event(name: str, text: str) -> bytes:
@@ -101,8 +106,9 @@ class _Channel:
         self.viewers = 0
         self._hub = hub
         self._make = make
-        self._latest = b""
-        self._digest = b""
+        self._shown: dict[str, str] = {}
+        self._whole = b""
+        self._changed = b""
         self._number = 0
         self._over = False
         self._waiting: set[asyncio.Future[None]] = set()
@@ -127,8 +133,9 @@ class _Channel:
         seen = 0
         while not closed.is_set():
             if self._number > seen:
+                told = self._changed if seen == self._number - 1 else self._whole
                 seen = self._number
-                yield self._latest
+                yield told
                 continue
             if self._task.done():
                 return
@@ -148,7 +155,7 @@ class _Channel:
             while not over:
                 news = await self._make()
                 over = news.over
-                self._tell(news.encode())
+                self._tell(news)
                 if not over:
                     await asyncio.sleep(self._hub.interval)
         except Exception:
@@ -156,9 +163,9 @@ class _Channel:
         finally:
             asyncio.get_running_loop().call_soon(self.wake)
 
-    def _tell(self, news: bytes) -> None:
-        digest = sha256(news).digest()
-        if digest != self._digest:
-            self._digest, self._latest = digest, news
+    def _tell(self, news: News) -> None:
+        if changed := news.since(self._shown):
+            self._shown = news.since({})
+            self._whole, self._changed = encoded(self._shown), encoded(changed)
             self._number += 1
             self.wake()

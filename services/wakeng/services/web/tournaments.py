@@ -9,7 +9,7 @@ from wakeng.services.store import Match, MatchKind
 from wakeng.services.tournament.run import Stored, stored
 from wakeng.services.web.home import row
 from wakeng.services.web.hub import News
-from wakeng.services.web.matches import faults, hands_page, may_read
+from wakeng.services.web.matches import faults, hands_page
 from wakeng.services.web.scales import Scale
 from wakeng.services.web.site import Site
 from wakeng.services.web.visit import Missing, Visit
@@ -25,8 +25,8 @@ async def tournament(visit: Visit) -> Response:
     match = await _tournament(visit)
     board = await _board(visit.site, match)
     hands = await hands_page(visit, match)
-    told = {"t": stored(match), "match": match, "faults": await faults(visit, match)}
-    return visit.page("tournament.html", **told, **board, **hands, readable=await may_read(visit, match))
+    latest = await faults(visit, match)
+    return visit.page("tournament.html", match=match, faults=latest, **board, **hands)
 
 
 async def live(visit: Visit) -> Response:
@@ -37,8 +37,8 @@ async def live(visit: Visit) -> Response:
     async def make() -> News:
         now = await visit.site.store.get_match(match_id)
         board = await _board(visit.site, now)
-        text = visit.render("tournament_board.html", t=stored(now), match=now, **board)
-        return News((("board", text),), over=now.state.final and not board["making"])
+        events = ((name, visit.render(f"tournament_{name}.html", match=now, **board)) for name in ("progress", "board"))
+        return News(tuple(events), over=now.state.final and not board["making"])
 
     return visit.news(("tournament", match_id), make)
 

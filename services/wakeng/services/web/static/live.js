@@ -14,7 +14,8 @@
   news.addEventListener("board", (event) => {
     // The server's own, made by the templates that make every page.
     const made = new DOMParser().parseFromString(event.data, "text/html").body.childNodes;
-    document.getElementById("board").replaceChildren(...made);
+    const board = document.getElementById("board");
+    window.wakeng.keeping(board, () => board.replaceChildren(...made));
   });
   news.addEventListener("over", () => { news.close(); say(WORDS.over); });
 })();

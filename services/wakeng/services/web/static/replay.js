@@ -362,7 +362,7 @@
     list.scrollTop = list.scrollHeight;
   }
 
-  window.wakeng = { show, live };
+  Object.assign((window.wakeng ??= {}), { show, live });
   const given = document.getElementById("replay-data");
   if (given) show(JSON.parse(given.textContent), fromAddress());
 })();
