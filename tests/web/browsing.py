@@ -1,4 +1,4 @@
-"""Debian's chromium, driven by Playwright, with an ear for everything that a page should not say."""
+"""A chromium, Debian's or Playwright's own, with an ear for everything that a page should not say."""
 
 import shutil
 from collections.abc import AsyncIterator
@@ -92,9 +92,12 @@ class Browser:
 @asynccontextmanager
 async def browsing() -> AsyncIterator[Browser]:
     """A browser for as long as it is needed; a test that has none fails, and says what to install."""
-    path = next((found for name in _CHROMIUM if (found := shutil.which(name))), None)
-    assert path is not None, "the pages' tests need Debian's chromium: apt-get install chromium"
     async with async_playwright() as playwright:
+        names = (*_CHROMIUM, playwright.chromium.executable_path)
+        path = next((found for name in names if (found := shutil.which(name))), None)
+        assert path is not None, (
+            "the pages' tests need a chromium: `apt-get install chromium`, or `.venv/bin/playwright install chromium`"
+        )
         chromium = await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         try:
             yield Browser(chromium)
