@@ -84,8 +84,7 @@ async def test_the_standings_of_a_tournament_in_play_change_on_a_page_that_stays
         await page.evaluate("window.stayed = true")
         await page.set_viewport_size({"width": 390, "height": 844})
         await page.evaluate("document.querySelector('.scroll').scrollLeft = 90")
-        bot_link = page.locator(".standings").get_by_role("link", name="b", exact=True)
-        await bot_link.evaluate("link => link.focus({ preventScroll: true })")
+        await page.evaluate("document.querySelector('.standings a[href=\"/bots/b\"]').focus({ preventScroll: true })")
         host.open.set()
         await page.locator(".progress-line", has_text="block 12 of 12").wait_for()
         await page.locator(".progress-line", has_text="finished").wait_for()
@@ -96,7 +95,9 @@ async def test_the_standings_of_a_tournament_in_play_change_on_a_page_that_stays
         assert await page.locator("figure.chart canvas").count() == 1
         assert await page.evaluate("window.stayed")
         assert await page.evaluate("document.querySelector('.scroll').scrollLeft") == 90
-        assert await bot_link.evaluate("link => link === document.activeElement")
+        assert await page.evaluate("document.activeElement.getAttribute('href')") == "/bots/b"
+        await page.locator("#rest", has_text="told when it is over").wait_for(state="hidden")
+        assert await page.locator("#hands tbody tr").count() == 25
         await page.set_viewport_size({"width": 1280, "height": 860})
         await page.screenshot(path=shots / "live-tournament.png", full_page=True)
 
