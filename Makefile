@@ -27,8 +27,8 @@ help: ## say what can be made (the default)
 setup: $(DEV_STAMP) ## make .venv with the arena and every tool (again only when the pins have changed)
 
 .PHONY: demo
-demo: $(SERVER_STAMP) ## play a short match between three bots, each a server process of its own
-	$(BIN)/wakeng demo
+demo: $(SERVER_STAMP) ## play a short match of three bots, each a server; SERVE=1 shows it in the browser afterwards
+	$(BIN)/wakeng demo $(if $(SERVE),--serve)
 
 ##@ To change it
 .PHONY: test
@@ -49,6 +49,10 @@ bench: setup ## measure engine, arena and store on this machine, in 6 minutes; l
 .PHONY: goldens
 goldens: setup ## write the golden files anew; read the difference before you commit it
 	$(BIN)/pytest --write-goldens -k golden
+
+.PHONY: catalogues
+catalogues: setup ## gather what the pages say, and compile its translations
+	$(BIN)/python -m wakeng.services.web.catalogues
 
 .PHONY: protos
 protos: setup ## write protos/generated from protos/wakeng/v1/*.proto

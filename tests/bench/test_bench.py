@@ -8,7 +8,7 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
-from wakeng.services.bench import arena, engine, store, tables, workers
+from wakeng.services.bench import arena, engine, store, tables, web, workers
 from wakeng.services.bench.peers import Playout
 from wakeng.services.commands.bench import command
 
@@ -25,6 +25,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
         rounds=1, throughput=0.1, baseline=0.1, lone_table=0.1, growth=(), many_tables=40, many=0.1, tables=24
     )
     monkeypatch.setattr(arena, "QUICK", quick)
+    monkeypatch.setattr(web, "QUICK", web.Effort(hands=600, requests=1, rounds=1, tables=4, viewers=3, seconds=0.2))
     monkeypatch.setattr(workers, "QUICK", workers.Effort(rounds=1, blocks=10, tables=4))
 
 
@@ -100,3 +101,12 @@ def test_two_workers_are_compared_with_one(tmp_path: Path) -> None:
     numbers(found["workers"], "hands_per_s", "hands_per_s_of_two", "vs_one_worker", "coordinator_cpu_us")
     assert found["workers"]["hands"] == 30
     assert "x one worker" in told
+
+
+def test_pages_are_timed_and_viewers_weighed(tmp_path: Path) -> None:
+    found, told = bench("web", tmp_path)
+    assert set(found) == {"pages", "viewers", "machine"}
+    numbers(found["pages"], *(f"{name}_p50_ms" for name in web.PAGES), "slowest_p50_ms")
+    numbers(found["viewers"], "decisions_per_s", "vs_alone", "cpu_vs_alone")
+    assert found["pages"]["hands"] == 600
+    assert "x nobody looking" in told

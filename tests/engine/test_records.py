@@ -217,6 +217,11 @@ def test_a_change_under_the_old_checksum_is_laid_to_the_checksum() -> None:
     assert refused.value.field == "checksum"
 
 
+def test_a_record_of_a_later_version_is_told_of_as_such_whatever_else_it_holds() -> None:
+    with pytest.raises(RecordError, match="record_version: is 2, of a later Wakeng; this one reads 1"):
+        decode(json.dumps({**_record("xian"), "record_version": 2, "weather": "fair"}).encode())
+
+
 @pytest.mark.parametrize(
     "line",
     [b"", b"\n", b"null", b"1", b'"record"', b"[]", b"{}", b"[" * 5_000, b'{"a":' * 5_000, b"\xff\xfe", b"\x00",

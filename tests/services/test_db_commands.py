@@ -65,7 +65,8 @@ def test_an_old_store_is_upgraded_and_says_how_far(filled: Database) -> None:
     refused = db("prune", "--keep", "9", url=filled.url)
     assert refused.returncode == 2
     assert "wakeng db upgrade" in refused.stderr
-    assert told("upgrade", url=filled.url) == {"from": "0004", "to": newest_schema(), "steps": ["0005", "0006", "0007"]}
+    steps = ["0005", "0006", "0007", "0008"]
+    assert told("upgrade", url=filled.url) == {"from": "0004", "to": newest_schema(), "steps": steps}
     assert len(asyncio.run(lines(filled.url))) == HANDS
 
 
@@ -130,7 +131,8 @@ def test_rows_that_belong_to_nothing_are_found(tmp_path: Path) -> None:
     asyncio.run(fill(database.url))
     database.sql("PRAGMA foreign_keys = OFF", "DELETE FROM matches WHERE match_id = 'old'")
     found = findings(database.url, status=1)["references"]
-    assert found["told"] == f"{HANDS} rows belong to nothing: hand_records to matches"
+    rows = HANDS + 3  # Each hand's record, and each seat's figures of them all.
+    assert found["told"] == f"{rows} rows belong to nothing: hand_records to matches, match_figures to matches"
 
 
 def test_a_damaged_file_is_found(tmp_path: Path) -> None:

@@ -226,7 +226,7 @@ async def test_what_belongs_to_a_match_goes_with_it(database: Database) -> None:
         await store.add_records([played()])
         await store.add_void("m1", 0, voids=1)
     database.sql("DELETE FROM matches")
-    for table in metadata.tables:
+    for table in set(metadata.tables) - {"bot_latencies"}:  # A bot's latencies are its own, whatever it played.
         assert database.sql(f"SELECT count(*) FROM {table}") == [("0",)]
 
 

@@ -46,6 +46,7 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "show": Entry(_LOOK, "A recorded hand, told move by move.", "wakeng.cli.show:command"),
     "verify": Entry(_LOOK, "Play recorded hands again and say whether they are true.", "wakeng.cli.verify:command"),
     "analyse": Entry(_LOOK, "Endings of recorded hands with open cards: who wins.", "wakeng.cli.analyse:command"),
+    "web": Entry(_LOOK, "Pages of a store: standings, bots, replays.", extra="server"),
     "rules": Entry(_LOOK, "The ten rule sets, one of them in words, the ids of plays.", "wakeng.cli.rules:command"),
     "deal": Entry(_LOOK, "The cards that a seed deals.", "wakeng.cli.deal:command"),
     "bots": Entry(_WRITE, "The built-in bots to play against.", "wakeng.cli.bots:command"),

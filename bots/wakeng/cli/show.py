@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import click
@@ -22,6 +23,8 @@ from wakeng.engine import RecordError, RuleSet, parse_cards
 from wakeng.engine.record import rules_of
 
 _BOT_WIDTH = 22
+PAGES = "wakeng.pages"
+"""The group of entry points in which the arena offers its pages."""
 
 
 @click.command("show")
@@ -29,13 +32,23 @@ _BOT_WIDTH = 22
 @click.option("--hand", "index", type=click.IntRange(min=0), metavar="N", help="The hand_index; else the first hand.")
 @click.option("--match", "match_id", metavar="ID", help="The match_id, for a file that holds several.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record itself, as it stands in the file.")
-def command(file: str, index: int | None, match_id: str | None, *, as_json: bool) -> int:
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write a replay to this file, to be looked at in any browser (with wakeng[server]).",
+)
+@click.option(
+    "--lang", type=click.Choice(("en", "zh")), default="en", help="The language of --html; English if absent."
+)
+def command(file: str, index: int | None, match_id: str | None, *, as_json: bool, html: Path | None, lang: str) -> int:
     """Tell a recorded hand of FILE (- for standard input) move by move.
 
     Seats are numbers in the direction of play, the digger's with a star. The record is verified first.
 
     \b
     wakeng show r.jsonl --hand 7
+    wakeng show r.jsonl --hand 7 --html hand-7.html
     """
     line = _find(file, index, match_id)
     try:
@@ -43,11 +56,35 @@ def command(file: str, index: int | None, match_id: str | None, *, as_json: bool
     except RecordError as problem:
         click.echo(f"{clean(file)}: line {line.number}: {clean(str(problem))}; no true record to show", err=True)
         return 1
-    if as_json:
+    if html is not None:
+        _write(html, _replay(record, lang))
+    elif as_json:
         click.echo(line.text)
     else:
         console().print(page(record))
     return 0
+
+
+def _replay(record: Mapping[str, Any], lang: str) -> str:
+    """The replay as a file; the pages that draw it belong to the arena, and are found where they are installed."""
+    from importlib.metadata import entry_points
+
+    try:
+        (point,) = entry_points(group=PAGES, name="replay")
+        made: str = point.load()(record, lang)
+    except (ValueError, ImportError) as missing:
+        if isinstance(missing, ImportError) and (missing.name or "").startswith("wakeng"):
+            raise  # Our own mistake, which a hint to install something would hide.
+        raise click.UsageError("--html needs the pages of the arena; try: pip install 'wakeng[server]'") from None
+    return made
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, "utf-8")
+    except OSError as problem:
+        raise NotThere(f"cannot write {clean(str(path))}: {problem.strerror}") from None
+    click.echo(f"{clean(str(path))}: the replay; open it in a browser")
 
 
 def _find(path: str, index: int | None, match_id: str | None) -> Line:

@@ -140,6 +140,12 @@ def decode(line: bytes) -> dict[str, Any]:
         record = orjson.loads(line)
     except orjson.JSONDecodeError as problem:
         raise RecordError("", f"is no JSON: {problem}") from None
+    # Before its shape: a later version is told of as such, and not by the first member that it has more.
+    match record:
+        case {"record_version": int(version)} if version > RECORD_VERSION:
+            raise RecordError(
+                "record_version", f"is {str(version)[:20]}, of a later Wakeng; this one reads {RECORD_VERSION}"
+            )
     try:
         _RECORD(record, "")
     except ShapeError as problem:

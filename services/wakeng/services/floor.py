@@ -100,6 +100,11 @@ class Floor:
             play.over = True
             self._end(play)
 
+    @property
+    def tables(self) -> list[Table]:
+        """The tables in play, in no order."""
+        return [play.table for play in self._playing]
+
     def void_waiting(self, seats: Sequence[Seat], reason: str) -> None:
         """Void every hand that waits for one of these seats."""
         for play in list(self._playing):

@@ -90,6 +90,16 @@ class Matches(match_pb2_grpc.MatchServiceServicer):
             self._running.pop(match_id, None)
             running.feed.close(_final(await self._arena.store.get_match(match_id)))
 
+    @property
+    def in_play(self) -> int:
+        """How many matches are in play."""
+        return len(self._running)
+
+    def run_of(self, match_id: str) -> MatchRun | None:
+        """A match in play, None where it is not played here."""
+        running = self._running.get(match_id)
+        return None if running is None else running.run
+
     async def drain(self, grace: float) -> None:
         """Begin nothing more; wait so many seconds for hands in play, then drop them. What was played is kept."""
         self._draining = True

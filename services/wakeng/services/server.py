@@ -92,8 +92,9 @@ class ArenaServer:
         self.registry = BotRegistry(
             arena.store, policy, self.gateway, checker=checker or bot_checker(arena.seating.tls)
         )
+        self.arena = arena
         self.address = ""
-        self._demands_tokens = demand_tokens
+        self.demands_tokens = demand_tokens
         self._credentials = credentials
         self._health = health.aio.HealthServicer()
         self._server = grpc.aio.server(
@@ -135,7 +136,7 @@ class ArenaServer:
         return self
 
     def _check_open(self, listen: str, *, insecure: bool) -> None:
-        if not self._demands_tokens:
+        if not self.demands_tokens:
             raise CannotListen(f"{listen} is reached by other machines, and without tokens every caller is an admin")
         if self._credentials is None and not insecure:
             raise CannotListen(

@@ -117,6 +117,11 @@ class Tournaments(tournament_pb2_grpc.TournamentServiceServicer):
             self._running.pop(tournament_id, None)
             running.ended.set()
 
+    @property
+    def in_play(self) -> int:
+        """How many tournaments are in play."""
+        return len(self._running)
+
     async def drain(self, grace: float) -> None:
         """Begin nothing more; wait so many seconds for hands in play, then drop them. What was played is kept."""
         self._draining = True

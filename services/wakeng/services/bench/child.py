@@ -22,6 +22,7 @@ _KINDS: Final = {
     "echo": "wakeng.services.bench.pingpong:serve_echo",
     "bot": "wakeng.services.bench.bots:serve_bot",
     "tables": "wakeng.services.bench.tables:measure",
+    "viewers": "wakeng.services.bench.web:serve_viewers",
     "idle": "wakeng.services.bench.tables:measure_idle",
 }
 

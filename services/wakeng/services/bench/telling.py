@@ -46,6 +46,22 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "loop_lag_p99_ms": "ms, p99",
         "loop_lag_most_ms": "ms, most",
     },
+    "pages": {
+        "hands": "hands in the store",
+        "slowest_p50_ms": "ms, the slowest page's median",
+        "home_p50_ms": "ms, home",
+        "tournament_p50_ms": "ms, a tournament of most of the hands",
+        "match_p50_ms": "ms, a match",
+        "bot_p50_ms": "ms, a bot",
+        "hand_p50_ms": "ms, a replay",
+    },
+    "viewers": {
+        "viewers": "viewers of one table",
+        "decisions_per_s": "decisions/s, nobody looking",
+        "decisions_per_s_watched": "decisions/s, all looking",
+        "vs_alone": "x nobody looking",
+        "cpu_vs_alone": "x processor time a decision",
+    },
     "fairness": {
         "hands": "hands a run",
         "hands_per_s": "hands/s, bots alike",

@@ -28,6 +28,7 @@ def command() -> None:
     wakeng bench engine --json engine.json
     wakeng bench arena
     wakeng bench store
+    wakeng bench web
     wakeng bench fairness
     wakeng bench workers
 
@@ -87,6 +88,20 @@ def store(*, json_file: Path | None, quick: bool) -> None:
 
     async def work(say: Say) -> Mapping[str, Any]:
         return {"store": await bench_store(effort, say)}
+
+    _run(work, json_file)
+
+
+@command.command("web", short_help="How soon pages come; what viewers cost.")
+@_options
+def web(*, json_file: Path | None, quick: bool) -> None:
+    """Pages of a store of 100,000 hands, and decisions a second with 200 viewers of a table, in 3 minutes."""
+    from wakeng.services.bench.web import QUICK, Effort, bench_web
+
+    effort = QUICK if quick else Effort()
+
+    async def work(say: Say) -> Mapping[str, Any]:
+        return await bench_web(effort, say)
 
     _run(work, json_file)
 

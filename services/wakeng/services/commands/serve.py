@@ -17,19 +17,22 @@ if TYPE_CHECKING:
 
     from wakeng.services.arena import Arena
     from wakeng.services.server import ArenaServer
+    from wakeng.services.web import WebServer
     from wakeng.services.workers.coordinator import Workers
 
 log = logging.getLogger("wakeng.services")
 
 
 @click.command("serve")
-@settings_options("serve", "tls", "access", "bots", "store", "data", "journal", "metrics", "nats", "log", "traces")
+@settings_options(
+    "serve", "tls", "access", "bots", "store", "data", "journal", "web", "metrics", "nats", "log", "traces"
+)
 @guarded
 def command(*, loaded: Loaded) -> int:
     """Serve matches and bots over gRPC, with health and reflection.
 
     \b
-    wakeng serve --metrics 127.0.0.1:9090
+    wakeng serve --web 127.0.0.1:8080 --metrics 127.0.0.1:9090
     wakeng serve --listen 127.0.0.1:0 --db sqlite:///club.db
     wakeng serve --listen 0.0.0.0:50050 --tls-cert arena.pem --tls-key arena.key --allow-net 203.0.113.0/24
     wakeng serve --config arena.toml
@@ -84,9 +87,12 @@ async def _serve(settings: Settings) -> int:
         server = await _server(settings, arena, workers).start(settings.serve.listen, insecure=settings.tls.insecure)
         click.echo(f"listening on {server.address}")
         log.info("the arena is open", extra={"address": server.address, "pid": os.getpid()})
+        pages = await _web(settings, arena, server)
         await stop.wait()
         click.echo("stopping; a second signal ends at once", err=True)
         await server.stop(settings.serve.grace)
+        if pages is not None:
+            await pages.stop()  # Until now they have shown the hands in play ending.
         log.info("the arena is closed")
     return 0
 
@@ -117,6 +123,24 @@ def trace(settings: Settings, parts: "AsyncExitStack", arena: "Arena") -> None:
         traces = open_traces(settings.traces.endpoint, sample=settings.traces.sample)
         parts.push_async_callback(asyncio.to_thread, traces.close)
         arena.watchers.append(traces)
+
+
+async def _web(settings: Settings, arena: "Arena", server: "ArenaServer") -> "WebServer | None":
+    if settings.web.listen is None:
+        return None
+    from wakeng.services.web.serving import open_site
+
+    pages = await open_site(
+        arena.store,
+        settings.web,
+        tls=settings.tls,
+        trusting=not server.demands_tokens,
+        arena=arena,
+        matches=server.matches,
+        tournaments=server.tournaments,
+    )
+    click.echo(f"pages on {pages.url}")
+    return pages
 
 
 def stop_signal() -> asyncio.Event:

@@ -147,6 +147,42 @@ class Journal(Section, frozen=True):
     ] = None
 
 
+class Web(Section, frozen=True):
+    """Pages to look at the arena by."""
+
+    listen: Annotated[
+        str | None,
+        About("--web", "Serve pages at http://ADDR/; port 0 picks one.", ADDRESS, metavar="ADDR"),
+    ] = None
+    private: Annotated[
+        bool,
+        About(
+            "--web-private",
+            "Show pages to nobody without a token (`wakeng token`); else what is public is public.",
+            click.BOOL,
+        ),
+    ] = False
+    hosts: Annotated[
+        tuple[str, ...],
+        About(
+            "--web-host",
+            "A name that pages may be asked for by; any, where they are served to other machines and none is given.",
+            click.STRING,
+            metavar="NAME",
+        ),
+    ] = ()
+    proxies: Annotated[
+        tuple[str, ...],
+        About(
+            "--web-proxy",
+            "A network of proxies, such as 127.0.0.1/32, that are believed when they say (X-Forwarded-For, "
+            "X-Forwarded-Proto) for whom they ask.",
+            NETWORK,
+            metavar="CIDR",
+        ),
+    ] = ()
+
+
 class Metrics(Section, frozen=True):
     """Figures for Prometheus."""
 
@@ -284,6 +320,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     access: Access = Access()
     bots: Bots = Bots()
     journal: Journal = Journal()
+    web: Web = Web()
     metrics: Metrics = Metrics()
     nats: Nats = Nats()
     worker: Worker = Worker()

@@ -18,11 +18,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from wakeng.services.errors import MatchExists, NoStore, UnknownMatch
 from wakeng.services.plaintext import plain_text
+from wakeng.services.store import figures
 from wakeng.services.store.access import MOST_A_PAGE, Access, Found
 from wakeng.services.store.attempts import AttemptRows
 from wakeng.services.store.bots import BotRows
 from wakeng.services.store.careers import CareerRows
 from wakeng.services.store.database import database_url, open_engine
+from wakeng.services.store.pages import PageRows
 from wakeng.services.store.pruning import Pruning
 from wakeng.services.store.retries import Patience, problem_of
 from wakeng.services.store.rows import (
@@ -85,6 +87,8 @@ class Store:
         """What goes when it is old."""
         self.attempts: Final = AttemptRows(access)
         """Blocks of tournaments that workers failed at."""
+        self.pages: Final = PageRows(access)
+        """What pages show."""
         self._access = access
         self._dialect = access.dialect
         self._clock = access.clock
@@ -245,12 +249,15 @@ class Store:
             statement = insert_or_replace(self._dialect, hand_records, newer_by="attempt").returning(
                 hand_records.c.match_id, hand_records.c.hand_index
             )
+            former = await figures.replaced(connection, newest.values())
             keys = {(match_id, index) for match_id, index in await connection.execute(statement, list(rows.values()))}
+            fresh = [newest[key] for key in keys]
             if in_doubt(connection):
                 keys |= await _written_before(connection, rows)
             written = tuple(entry for key, entry in newest.items() if key in keys)
             if seats := [row for entry in written for row in seat_rows(entry, now)]:
                 await connection.execute(insert_or_replace(self._dialect, hand_seats), seats)
+            await figures.count(connection, self._dialect, fresh, instead_of=former, now_us=now)
             return written
 
         written = await self._access.write(add)

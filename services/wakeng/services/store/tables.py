@@ -105,6 +105,71 @@ block_attempts = Table(
     Column("updated_us", BigInteger, nullable=False),
 )
 
+# Counted as hands are recorded (figures.py), so that no page has to add them up.
+match_figures = Table(
+    "match_figures",
+    metadata,
+    Column("match_id", TEXT, ForeignKey(matches.c.match_id, ondelete="CASCADE"), primary_key=True),
+    Column("seat", Integer, primary_key=True),
+    Column("bot", TEXT, primary_key=True),
+    Column("preset", TEXT, nullable=False),
+    Column("base", Integer, nullable=False),  # Of the rule set; scores are in points, not in units of it.
+    Column("last_us", BigInteger, nullable=False),  # When the newest of its hands came.
+    *(
+        Column(name, BigInteger, nullable=False)
+        for name in (
+            "hands",
+            "score",
+            "task_bonus",
+            "as_digger",
+            "won_as_digger",
+            "digger_score",
+            "as_defender",
+            "won_as_defender",
+            "defender_score",
+            "escapes",
+            "decisions",
+            "faults",
+        )
+    ),
+    Index(None, "bot", "last_us"),  # A bot's matches, newest first.
+)
+
+bot_latencies = Table(
+    "bot_latencies",
+    metadata,
+    Column("bot", TEXT, primary_key=True),
+    Column("phase", TEXT, primary_key=True),
+    Column("bucket", Integer, primary_key=True),  # Of latencies in microseconds, as figures.py numbers them.
+    Column("decisions", BigInteger, nullable=False),
+)
+
+hand_faults = Table(
+    "hand_faults",
+    metadata,
+    Column("match_id", TEXT, primary_key=True),
+    Column("hand_index", Integer, primary_key=True),
+    Column("number", Integer, primary_key=True),  # Of the decision; those outside decisions come after all of them.
+    Column("seat", Integer, nullable=False),
+    Column("bot", TEXT, nullable=False),
+    Column("fault", TEXT, nullable=False),
+    Column("finished_us", BigInteger, nullable=False),
+    ForeignKeyConstraint(
+        ["match_id", "hand_index"], [hand_records.c.match_id, hand_records.c.hand_index], ondelete="CASCADE"
+    ),
+    Index(None, "bot", "finished_us"),  # A bot's faults, newest first.
+)
+
+standings = Table(
+    "standings",
+    metadata,
+    Column("match_id", TEXT, ForeignKey(matches.c.match_id, ondelete="CASCADE"), primary_key=True),
+    Column("hands", Integer, nullable=False),  # How many were recorded when they were made.
+    Column("made_us", BigInteger, nullable=False),
+    Column("standings", TEXT, nullable=False),  # As JSON, like the next.
+    Column("series", TEXT, nullable=False),  # How the scores went, block by block.
+)
+
 bots = Table(
     "bots",
     metadata,

@@ -31,6 +31,16 @@ def insert_or_replace(dialect: str, table: Table, *, newer_by: str | None = None
     )
 
 
+@cache
+def insert_or_add(dialect: str, table: Table, sums: tuple[str, ...]) -> Insert:
+    """Inserts rows, and adds the sums of those of the same primary key to what is there; other columns are replaced."""
+    statement = _insert(dialect, table)
+    key = [column.name for column in table.primary_key]
+    excluded = statement.excluded
+    set_ = {name: table.c[name] + excluded[name] if name in sums else excluded[name] for name in _others(table, key)}
+    return statement.on_conflict_do_update(index_elements=key, set_=set_)
+
+
 def _insert(dialect: str, table: Table) -> Insert:
     return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
 

@@ -16,6 +16,7 @@ from wakeng.services.metrics import TournamentFigures
 from wakeng.services.roster import Chair
 from wakeng.services.store import Match, MatchKind, MatchState, Store
 from wakeng.services.tournament.executor import Executor, Outcomes
+from wakeng.services.tournament.kept import keep, kept
 from wakeng.services.tournament.play import TournamentRunner, progress_of
 from wakeng.services.tournament.spec import TournamentSpec
 from wakeng.services.tournament.statistics import Standings
@@ -165,9 +166,11 @@ class TournamentRun:
                 if self._elsewhere is None:
                     await self._seat_bots()
                 self.runner = TournamentRunner(progress, self._executor)
-                await self._run(self.runner)
+                async with kept(store, self):
+                    await self._run(self.runner)
         finally:
             await self._settle()
+        await keep(store, self.id, self.spec, progress)
         if progress.over:
             await store.set_state(self.id, MatchState.FINISHED)
         return standings_of(self.spec, progress)
