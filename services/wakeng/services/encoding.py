@@ -32,6 +32,7 @@ def _varint(value: int) -> bytes:
     return _long_varint(value)
 
 
+@lru_cache(maxsize=1024)
 def _long_varint(value: int) -> bytes:
     value &= (1 << 64) - 1
     groups = bytearray()

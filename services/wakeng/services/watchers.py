@@ -17,6 +17,7 @@ class JournalWatcher:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
+        self._plain_decision = journal.plain_decision
         self._subjects: dict[Table, list[bytes]] = {}
 
     def hand_started(self, table: Table) -> None:
@@ -31,7 +32,7 @@ class JournalWatcher:
         """One line."""
         seat, phase, action, latency_us, fault, _, note = decided
         if fault is None and note is None:
-            self._journal.plain_decision(self._subjects[table][seat], phase, action, latency_us)
+            self._plain_decision(self._subjects[table][seat], phase, action, latency_us)
             return
         spec = table.spec
         self._journal.decision(

@@ -12,15 +12,14 @@ _MOST: int = 1_000_000
 
 
 class Ready(Lowest):
-    """Answers at once, any number of hands side by side."""
+    """Answers at once, any number of questions side by side."""
 
     max_tables = _MOST
+    max_decisions = _MOST
 
 
 class Patient(Ready):
     """Answers every message a while after it came, any number of them at once."""
-
-    max_decisions = _MOST
 
     def __init__(self, latency_ms: float) -> None:
         super().__init__()
