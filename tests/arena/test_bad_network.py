@@ -11,8 +11,8 @@ import pytest
 from tests.arena.network import WAYS, Match, Network, faults, network
 from tests.arena.proxy import Way
 from wakeng.engine import Fault
+from wakeng.services.questions import Question
 from wakeng.services.roster import TOGETHER
-from wakeng.services.seat import Question
 from wakeng.services.spec import TimeControl
 
 HANDS = 140

@@ -18,13 +18,13 @@ from wakeng.engine import Fault, rule_set
 from wakeng.services.deadlines import Deadlines
 from wakeng.services.encoding import RequestWriter
 from wakeng.services.ids import Ids
-from wakeng.services.seat import NotReady, Question, Seat, Transport
+from wakeng.services.questions import Question
+from wakeng.services.seat import NotReady, Seat, Transport
 from wakeng.services.spec import TimeControl
 from wakeng.services.table import Table
+from wakeng.v1 import bot_pb2
 
-MOVE_S = 1.0
-BANK_S = 0.5
-RECONNECT_S = 2.0
+MOVE_S, BANK_S, RECONNECT_S = 1.0, 0.5, 2.0
 TIMES = {"move_ms": 1000, "bank_ms": 500, "reconnect_ms": 2000, "max_strikes": 1000}
 
 
@@ -116,9 +116,9 @@ class Scene:
 
     def answer(self, *ids: int, action: str = "no") -> int:
         """The bot answers so in one message; how many of the ids were awaited."""
-        taken = sum(self.seat.take_answer(decision_id, action, None, now()) for decision_id in ids)
-        self.seat.received(taken, now())
-        return taken
+        awaited = {question.id for question in self.seat.outstanding()}
+        self.seat.take([bot_pb2.DecideResponse(decision_id=asked, action=action) for asked in ids], now())
+        return len(awaited.intersection(ids))
 
     async def answer_all(self) -> None:
         """The bot answers whatever comes, at once, until nothing more does."""
@@ -366,7 +366,7 @@ async def test_a_failure_makes_room_for_what_waits() -> None:
 async def test_a_bot_that_cannot_decide_fails_one_question() -> None:
     scene = await Scene().start()
     player, other = await scene.ask(2)
-    assert scene.seat.take_error(scene.wire.sent[0][0], "no idea")
+    scene.seat.take([bot_pb2.DecideResponse(decision_id=scene.wire.sent[0][0], error="no idea")], now())
     assert (faults([player]), faults([other])) == ([Fault.BOT_ERROR], [])
 
 

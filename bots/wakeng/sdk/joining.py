@@ -26,7 +26,7 @@ from wakeng.sdk.dialling import Dialling, File
 from wakeng.sdk.errors import JoinRefused
 from wakeng.sdk.process import first_of, loop_factory, signals
 from wakeng.sdk.server import ServesItself
-from wakeng.sdk.streaming import HandsInPlay, Stream, Unreadable
+from wakeng.sdk.streaming import LARGE_MESSAGES, HandsInPlay, Stream, Unreadable
 from wakeng.sdk.writing import hand_over
 from wakeng.v1 import gateway_pb2
 
@@ -36,6 +36,7 @@ _JOIN: Final = "/wakeng.v1.BotGatewayService/Join"
 _OPTIONS: Final = (
     ("grpc.max_receive_message_length", 1 << 20),
     ("grpc.max_send_message_length", 1 << 20),
+    *LARGE_MESSAGES,
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.enable_retries", 0),
     # A router forgets a silent connection without a word; arenas permit this from every 10 s on.

@@ -26,7 +26,7 @@ from wakeng.sdk.decision import Decision
 from wakeng.sdk.dialling import File
 from wakeng.sdk.listening import Listening
 from wakeng.sdk.process import first_of, loop_factory, signals
-from wakeng.sdk.streaming import Stream, Unreadable
+from wakeng.sdk.streaming import LARGE_MESSAGES, Stream, Unreadable
 from wakeng.v1 import bot_pb2
 
 MOST_MESSAGE_BYTES: Final = 1 << 20
@@ -38,6 +38,7 @@ _OPTIONS: Final = (
     ("grpc.max_send_message_length", MOST_MESSAGE_BYTES),
     # Without this a second server would share the port in silence, and each would get half of the calls.
     ("grpc.so_reuseport", 0),
+    *LARGE_MESSAGES,
 )
 _STUCK_SECONDS: Final = 5.0
 """How long a bot that blocks the event loop may outlive the standard input it was to end with."""

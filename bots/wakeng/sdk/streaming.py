@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from inspect import isawaitable
-from typing import Any
+from typing import Any, Final
 
 from google.protobuf.message import DecodeError
 
@@ -20,6 +20,9 @@ from wakeng.sdk.decision import Decision
 from wakeng.v1 import bot_pb2, gateway_pb2
 
 log = logging.getLogger("wakeng.sdk")
+
+LARGE_MESSAGES: Final = (("grpc.http2.lookahead_bytes", 1 << 20), ("grpc.http2.max_frame_size", 1 << 20))
+"""Options of the side that is asked: 256 questions are 100 KB, which would else wait halfway for leave to go on."""
 
 Write = Callable[[bytes], Awaitable[None]]
 Envelope = type[bot_pb2.PlayResponse] | type[gateway_pb2.JoinRequest]

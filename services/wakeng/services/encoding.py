@@ -17,7 +17,7 @@ from typing import Final
 from wakeng.engine import CARD_NAMES, PLAYS, RANKS, TOKENS, Fault, Hand, Phase, Result, RuleSet, format_cards
 from wakeng.engine.phases import EVENTS
 from wakeng.sdk.wire import rules_message
-from wakeng.services.table import Decided, HandSpec, Table
+from wakeng.services.table import HandSpec, Table
 
 _PLAY: Final = Phase.PLAY
 """By a name of its own, since before Python 3.12 a member of an enum takes nine times as long to find."""
@@ -74,7 +74,6 @@ _OBSERVATION: Final = _varint(3 << 3 | _BYTES)
 _ASKED: Final = {phase: _text(2, phase.value) + _OBSERVATION for phase in Phase}
 _LEGAL: Final = {phase: tuple(_text(4, token) for token in tokens).__getitem__ for phase, tokens in TOKENS.items()}
 _TIME_LEFT: Final = _varint(5 << 3 | _VARINT)
-_LAST_FAULT: Final = {fault: _text(11, fault.value) for fault in Fault}
 # Observation
 _SEAT: Final = (b"", *(_number(1, seat) for seat in (1, 2, 3)))
 _CARDS: Final = (b"", *(_varint(2 << 3 | _BYTES) + _varint(2 * cards) for cards in range(1, 53)))
@@ -112,15 +111,9 @@ def _time(left_s: float | None, bank_us: int, move_ms: int) -> bytes:
 
 
 @lru_cache(maxsize=1024)
-def _last_latency(us: int) -> bytes:
-    """Those whose answers came in one message waited for the same time."""
-    return _number(10, us)
-
-
-def _last(decided: Decided) -> bytes:
-    """How the seat's decision before went."""
-    latency = _last_latency(decided.latency_us)
-    return latency if decided.fault is None else latency + _LAST_FAULT[decided.fault]
+def _last(latency_us: int, fault: Fault | None) -> bytes:
+    """How the seat's decision before went. Those whose answers came in one message waited for the same time."""
+    return _number(10, latency_us) + (b"" if fault is None else _text(11, fault.value))
 
 
 @cache
@@ -234,7 +227,7 @@ class RequestWriter:
                 _legal(phase, hand.legal) if legal_actions else b"",
                 _time(left_s, table.bank_us[seat], self._move_ms),
                 self._identity,
-                b"" if last is None else _last(last),
+                b"" if last is None else _last(last.latency_us, last.fault),
             )
         )
 

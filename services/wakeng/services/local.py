@@ -7,10 +7,12 @@ from collections.abc import Awaitable, Coroutine, Sequence
 from wakeng.engine import Fault, RuleSet
 from wakeng.sdk.bot import Bot
 from wakeng.sdk.decision import Answer, Choice, Decision
+from wakeng.services.questions import Question
 from wakeng.services.requests import decide_request
-from wakeng.services.seat import Opener, Question, Seat, Transport
+from wakeng.services.seat import Opener, Seat, Transport
 from wakeng.services.spec import TimeControl
 from wakeng.services.table import escape
+from wakeng.v1 import bot_pb2
 
 
 def local(bot: Bot) -> Opener:
@@ -74,15 +76,17 @@ class LocalTransport(Transport):
         if len(answers) != len(questions):
             self._failed(questions, ValueError(f"{len(answers)} choices for {len(questions)} decisions"))
             return
-        now = self._seat.now()
-        taken = 0
+        said = []
         for question, choice in zip(questions, answers, strict=True):
-            answer = choice if isinstance(choice, Answer) else Answer(choice)
-            if isinstance(answer.action, str):
-                taken += self._seat.take_answer(question.id, answer.action, answer.note or None, now)
-            else:
+            action, note = choice if isinstance(choice, Answer) else (choice, "")
+            if not isinstance(action, str):
                 self._failed([question], TypeError(f"a choice is a str or an Answer, not {type(choice).__name__}"))
-        self._seat.received(taken, now)
+                continue
+            try:
+                said.append(bot_pb2.DecideResponse(decision_id=question.id, action=action, note=note))
+            except (TypeError, ValueError) as error:  # What is no text cannot be said.
+                self._failed([question], error)
+        self._seat.take(said, self._seat.now())
 
     def _failed(self, questions: list[Question], error: Exception) -> None:
         for question in questions:

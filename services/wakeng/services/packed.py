@@ -16,7 +16,8 @@ from google.protobuf.message import DecodeError
 from wakeng.engine import Fault
 from wakeng.services.encoding import arena_message, hand_ended, hand_started
 from wakeng.services.outbox import Outbox
-from wakeng.services.seat import Asker, Question, Seat, Transport
+from wakeng.services.questions import Asker, Question
+from wakeng.services.seat import Seat, Transport
 from wakeng.services.table import Table, escape
 from wakeng.v1 import bot_pb2
 
@@ -125,16 +126,7 @@ class PackedTransport(Transport):
             self._pong(message.pong.id, now)
         if message.drain:
             self.seat.draining_since = now
-        seat, taken = self.seat, 0
-        seat.hold()
-        try:
-            for answer in message.answers:
-                if answer.HasField("error"):
-                    taken += seat.take_error(answer.decision_id, answer.error)
-                else:
-                    taken += seat.take_answer(answer.decision_id, answer.action, answer.note or None, now)
-        finally:
-            seat.received(taken, now)
+        self.seat.take(message.answers, now)
 
     def blame(self, fault: Fault, offered: str) -> None:
         """Lay something that names no decision to those that have waited longest."""

@@ -18,17 +18,18 @@ import math
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final, Protocol
 
 from wakeng.engine import Fault, RuleSet
 from wakeng.services.deadlines import Deadlines
-from wakeng.services.encoding import RequestWriter
 from wakeng.services.ids import Ids
 from wakeng.services.leases import Leases
+from wakeng.services.questions import Asker, Batch, Question
 from wakeng.services.spec import TimeControl
 from wakeng.services.table import Name, Table, escape
 from wakeng.services.window import Window
+from wakeng.v1 import bot_pb2
 
 MOST_PER_MESSAGE: Final = 256
 DEFAULT_MOST: Final = 1_000_000
@@ -36,72 +37,6 @@ _REMEMBERED: Final = 4096
 """How many ranges of ids that were given out are kept."""
 _LAG_TOLERATED: Final = 0.001
 """Seconds a deadline may fall due late before the arena takes the delay upon itself."""
-
-
-class Asker(Protocol):
-    """Who asked: the driver of a table."""
-
-    table: Table
-    writer: RequestWriter
-
-    def noted(self, fault: Fault) -> None:
-        """The bot did something wrong beside the question."""
-
-    def answered(self, action: str, *, latency_us: int, network_us: int, note: str | None) -> None:
-        """The bot answered, after so long, of which so much is the network's and not charged."""
-
-    def failed(self, fault: Fault, *, latency_us: int, network_us: int, offered: str | None = None) -> None:
-        """The bot did not."""
-
-    def voided(self, reason: str) -> None:
-        """The arena itself failed to ask; the hand cannot go on."""
-
-
-class Question:
-    """One decision asked of a bot. Times are seconds of the loop's clock."""
-
-    __slots__ = (
-        "asker",
-        "batch",
-        "budget",
-        "deadline",
-        "id",
-        "lost_at",
-        "prepared",
-        "sent",
-        "sent_before_loss",
-        "tries",
-    )
-
-    id: int
-    sent: float
-    deadline: float
-    """Of these there are none before its clock starts."""
-    batch: "Batch"
-    """The one it travelled with last, or waits in."""
-
-    def __init__(self, asker: Asker, prepared: bytes | None) -> None:
-        self.asker = asker
-        self.budget = asker.table.budget_us / 1e6
-        """What the answer may take, move and bank."""
-        self.prepared = prepared
-        """What the transport has made ready of it, for as long as the budget is whole."""
-        self.lost_at: float | None = None
-        self.sent_before_loss = False
-        self.tries = 1
-
-
-class Batch:
-    """Questions that travel together; in flight until the first answer or the earliest deadline."""
-
-    __slots__ = ("in_flight", "open", "second_look")
-
-    def __init__(self, questions: Collection[Question]) -> None:
-        self.open = {question.id: question for question in questions}
-        for question in questions:
-            question.batch = self
-        self.in_flight = True
-        self.second_look = False
 
 
 class NotReady(Exception):
@@ -124,7 +59,7 @@ class Transport(ABC):
 
     @abstractmethod
     def transmit(self, questions: list[Question]) -> None:
-        """Hand a batch over; answers come through `Seat.take_answer`, failures through `Seat.fail`."""
+        """Hand a batch over; answers come through `Seat.take`, failures through `Seat.fail`."""
 
     @abstractmethod
     async def close(self) -> None:
@@ -188,8 +123,6 @@ class Seat:
         """The arena's clock, in seconds."""
         self._counts = counts
         self.window = Window()
-        self._fastest, self._slowest = math.inf, 0.0
-        """Of the answers that are coming in together, in seconds."""
         self._pending: deque[Question] = deque()
         self._owed: deque[Question] = deque()
         """Outstanding questions that the bot, back after a loss, has not been asked again yet."""
@@ -384,31 +317,41 @@ class Seat:
 
     # Answers --------------------------------------------------------------------------------------------------------
 
-    def take_answer(self, decision_id: int, action: str, note: str | None, now: float) -> bool:
-        """One answer; False where its id is not awaited: late if it expired, stale if it was never asked."""
-        question = self._outstanding.pop(decision_id, None)
-        if question is None:
-            self._unawaited(decision_id)
-            return False
-        batch = question.batch
-        batch.open.pop(decision_id, None)
-        batch.in_flight = False
-        took = now - question.sent
-        if took < self._fastest:
-            self._fastest = took
-        if took > self._slowest:
-            self._slowest = took
-        question.asker.answered(action, latency_us=int(1e6 * took), network_us=self._allowance_us, note=note)
-        return True
+    def take(self, answers: Iterable[bot_pb2.DecideResponse], now: float) -> None:
+        """What the bot said in one message.
 
-    def take_error(self, decision_id: int, reason: str) -> bool:
-        """The bot says that it could not decide; False where the id is not awaited."""
-        question = self._outstanding.get(decision_id)
-        if question is None:
-            self._unawaited(decision_id)
-            return False
-        self.fail(question, Fault.BOT_ERROR, offered=escape(reason))
-        return True
+        An answer whose id is not awaited is late if its question expired, stale if it was never asked. What is asked
+        meanwhile leaves together, at the end.
+        """
+        if not self._flush_due:
+            self._flush_due = self._held = True
+        outstanding, network_us = self._outstanding, self._allowance_us
+        count, oldest, newest = 0, math.inf, 0.0
+        try:
+            for answer in answers:
+                question = outstanding.pop(answer.decision_id, None)
+                if question is None:
+                    self._unawaited(answer.decision_id)
+                    continue
+                count += 1
+                if answer.HasField("error"):
+                    self.fail(question, Fault.BOT_ERROR, offered=escape(answer.error))
+                    continue
+                batch, sent = question.batch, question.sent
+                batch.open.pop(question.id, None)
+                batch.in_flight = False
+                if sent < oldest:
+                    oldest = sent
+                if sent > newest:
+                    newest = sent
+                question.asker.answered(
+                    answer.action,
+                    latency_us=int(1e6 * (now - sent)),
+                    network_us=network_us,
+                    note=answer.note or None,
+                )
+        finally:
+            self._taken(count, fastest=now - newest, slowest=now - oldest)
 
     def _unawaited(self, decision_id: int) -> None:
         """Late answers cost nothing further; a stale one stands in the record of the hand that waits longest.
@@ -422,13 +365,8 @@ class Seat:
         if waiting := self.oldest_in_flight():
             waiting[0].asker.noted(Fault.STALE)
 
-    def hold(self) -> None:
-        """A message is being read, whose answers come one by one: what is asked meanwhile waits until `received`."""
-        if not self._flush_due:
-            self._flush_due = self._held = True
-
-    def received(self, count: int, now: float) -> None:
-        """So many answers came in together."""
+    def _taken(self, count: int, *, fastest: float, slowest: float) -> None:
+        """So many answers came in together; `slowest` is below nothing where all of them were errors, or late."""
         held, self._held = self._held, False
         if held:
             self._flush_due = False
@@ -439,9 +377,8 @@ class Seat:
         at_once = held and not self._outstanding and len(self._pending) <= self.window.limit
         if at_once:
             self._flush()
-        if self._fastest < math.inf:
-            self.window.answered(count, fastest=self._fastest, slowest=self._slowest, alone=alone, full=full)
-            self._fastest, self._slowest = math.inf, 0.0
+        if slowest > -math.inf:
+            self.window.answered(count, fastest=fastest, slowest=slowest, alone=alone, full=full)
         self._batches = [batch for batch in self._batches if batch.open]
         if not at_once:
             self._flush_soon()

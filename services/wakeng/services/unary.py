@@ -8,7 +8,8 @@ from google.protobuf.message import DecodeError
 
 from wakeng.engine import Fault, RuleSet
 from wakeng.sdk.client import BotClient, CallError, Trouble
-from wakeng.services.seat import Question, Seat, Transport
+from wakeng.services.questions import Question
+from wakeng.services.seat import Seat, Transport
 from wakeng.services.spec import TimeControl
 from wakeng.services.stream import Greeter
 from wakeng.services.table import escape
@@ -69,13 +70,8 @@ class UnaryTransport(Transport):
                 self._seat.fail(question, Fault.MALFORMED, offered=escape(raw))
         else:
             self._backoff = 0.0
-            now = self._seat.now()
-            answered = answer.decision_id or asked
-            if answer.HasField("error"):
-                taken = self._seat.take_error(answered, answer.error)
-            else:
-                taken = self._seat.take_answer(answered, answer.action, answer.note or None, now)
-            self._seat.received(int(taken), now)
+            answer.decision_id = answer.decision_id or asked
+            self._seat.take((answer,), self._seat.now())
 
     def _failed(self, question: Question, error: CallError) -> None:
         if error.trouble is Trouble.DEADLINE or self._closing or not self._seat.owes(question):

@@ -95,10 +95,11 @@ class MetricsWatcher:
 
     def decided(self, table: Table, decided: Decided) -> None:
         """Counts it, and its fault."""
-        bot = self._bots[table.spec.names[decided.seat].bot]
-        bot.decision(decided.phase, decided.latency_us)
-        if decided.fault is not None:
-            bot.fault(decided.fault)
+        seat, phase, _, latency_us, fault, _, _ = decided
+        bot = self._bots[table.spec.names[seat].bot]
+        bot.decision(phase, latency_us)
+        if fault is not None:
+            bot.fault(fault)
 
     def faulted(self, table: Table, seat: int, fault: Fault) -> None:
         """Counts it."""

@@ -21,8 +21,9 @@ from wakeng.services.floor import Floor, Record
 from wakeng.services.ids import Ids
 from wakeng.services.loadtest.seats import Steady
 from wakeng.services.metrics import Metrics
+from wakeng.services.questions import Question
 from wakeng.services.roster import Chair
-from wakeng.services.seat import Question, Seat, Transport
+from wakeng.services.seat import Seat, Transport
 from wakeng.services.spec import TimeControl
 from wakeng.services.table import HandSpec
 

@@ -18,7 +18,7 @@ from wakeng.services.floor import Floor, Record
 from wakeng.services.loadtest.measure import Measured
 from wakeng.services.loadtest.plan import GRAIN_PER_S, LoadPlan, Step
 from wakeng.services.loadtest.targets import Seated, Target
-from wakeng.services.seat import Asker
+from wakeng.services.questions import Asker
 from wakeng.services.table import Decided, HandSpec, Table
 from wakeng.services.tally import Latencies
 

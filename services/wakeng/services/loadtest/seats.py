@@ -5,9 +5,11 @@ from random import Random
 
 from wakeng.engine import TOKENS, RuleSet
 from wakeng.services.leases import Leases
-from wakeng.services.seat import Asker, Opener, Question, Seat, Transport
+from wakeng.services.questions import Asker, Question
+from wakeng.services.seat import Opener, Seat, Transport
 from wakeng.services.spec import TimeControl
 from wakeng.services.table import Table
+from wakeng.v1 import bot_pb2
 
 
 class PacedSeat(Seat):
@@ -76,12 +78,11 @@ class Filler(Transport):
         self._seat.loop.call_soon(self._answer, questions)
 
     def _answer(self, questions: Sequence[Question]) -> None:
-        seat = self._seat
-        now = seat.now()
-        taken = 0
-        for question in questions:
-            taken += seat.take_answer(question.id, self._choice(question.asker.table), None, now)
-        seat.received(taken, now)
+        answers = [
+            bot_pb2.DecideResponse(decision_id=question.id, action=self._choice(question.asker.table))
+            for question in questions
+        ]
+        self._seat.take(answers, self._seat.now())
 
     def _choice(self, table: Table) -> str:
         legal = table.hand.legal
