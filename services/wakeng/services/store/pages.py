@@ -20,8 +20,6 @@ from wakeng.services.store.tables import (
 )
 from wakeng.services.store.upserts import insert_or_replace
 
-MOST_BOTS: Final = 500
-"""Bots that are listed."""
 NO_END: Final = 2**31 - 1
 """Beyond every index of a hand."""
 
@@ -129,21 +127,21 @@ class PageRows:
         ordered = query.order_by(match_figures.c.seat, match_figures.c.bot)
         return tuple(SeatFigures(**row._asdict()) for row in await self._access.rows(ordered))
 
-    async def bots(self) -> tuple[BotLine, ...]:
-        """Those that have a hand in the store, the one who played last first."""
+    async def bots(self, *, after: str = "", most: int) -> tuple[BotLine, ...]:
+        """Those that have a hand in the store, by name, from the first beyond another on."""
         figures = match_figures.c
-        last = func.max(figures.last_us)
         query = (
             select(
                 figures.bot,
                 cast(func.sum(figures.hands), BigInteger),
                 func.count(figures.match_id.distinct()),
                 cast(func.sum(figures.faults), BigInteger),
-                last,
+                func.max(figures.last_us),
             )
+            .where(figures.bot > after)
             .group_by(figures.bot)
-            .order_by(last.desc(), figures.bot)
-            .limit(MOST_BOTS)
+            .order_by(figures.bot)
+            .limit(most)
         )
         return tuple(BotLine(bot, *map(int, rest)) for bot, *rest in await self._access.rows(query))
 

@@ -11,13 +11,16 @@ from wakeng.services.store.pages import FaultLine, Sums
 from wakeng.services.web.matches import told_below
 from wakeng.services.web.visit import Missing, Visit
 
+A_PAGE: Final = 100
 RECENT: Final = 20
 PERCENTILES: Final = (50, 90, 99, 99.9)
 
 
 async def bots(visit: Visit) -> Response:
-    """Everybody who has played."""
-    return visit.page("bots.html", bots=await visit.site.store.pages.bots())
+    """Everybody who has played, by name."""
+    found = await visit.site.store.pages.bots(after=visit.text("after"), most=A_PAGE + 1)
+    more = found[A_PAGE - 1].bot if len(found) > A_PAGE else None
+    return visit.page("bots.html", bots=found[:A_PAGE], more=more)
 
 
 async def bot(visit: Visit) -> Response:

@@ -86,7 +86,13 @@ class Visit:
 
     def asked(self, name: str) -> str:
         """A part of the path."""
-        text = str(self.request.path_params[name])
+        return self._askable(str(self.request.path_params[name]))
+
+    def text(self, name: str) -> str:
+        """What stands behind the question mark, empty where nothing does."""
+        return self._askable(self.request.query_params.get(name, ""))
+
+    def _askable(self, text: str) -> str:
         if "\0" in text:  # PostgreSQL cannot even be asked for it.
             raise Missing(self.say("Nothing here goes by such a name."))
         return text
