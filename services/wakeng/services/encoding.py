@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Final
 
-from wakeng.engine import CARD_NAMES, PLAYS, RANKS, TOKENS, Fault, Hand, Phase, Result, RuleSet, format_cards
+from wakeng.engine import CARD_NAMES, PLAYS, RANKS, TOKENS, Hand, Phase, Result, RuleSet, format_cards
 from wakeng.engine.phases import EVENTS
 from wakeng.sdk.wire import rules_message
 from wakeng.services.table import HandSpec, Table
@@ -111,9 +111,9 @@ def _time(left_s: float | None, bank_us: int, move_ms: int) -> bytes:
 
 
 @lru_cache(maxsize=1024)
-def _last(latency_us: int, fault: Fault | None) -> bytes:
+def _last(latency_us: int, fault: str | None) -> bytes:
     """How the seat's decision before went. Those whose answers came in one message waited for the same time."""
-    return _number(10, latency_us) + (b"" if fault is None else _text(11, fault.value))
+    return _number(10, latency_us) + (b"" if fault is None else _text(11, fault))
 
 
 @cache
@@ -217,7 +217,7 @@ class RequestWriter:
         else:
             play = self._play or self._begin_play(hand)
             observation = play.observation(seat)
-        last = table.last[seat]
+        last = table.last(seat)
         length = len(observation)
         return b"".join(
             (
@@ -227,7 +227,7 @@ class RequestWriter:
                 _legal(phase, hand.legal) if legal_actions else b"",
                 _time(left_s, table.bank_us[seat], self._move_ms),
                 self._identity,
-                b"" if last is None else _last(last.latency_us, last.fault),
+                b"" if last is None else _last(*last),
             )
         )
 

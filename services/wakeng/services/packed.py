@@ -63,6 +63,8 @@ class PackedTransport(Transport):
         """Say in one message all the questions, and the notices that have gathered."""
         now = self.seat.now()
         requests = [(question.id, question.prepared or self._after_id(question, now)) for question in questions]
+        for question in questions:
+            question.prepared = None
         self._asked += len(questions)
         self.outbox.put_nowait(arena_message(requests, self._notices()))
 

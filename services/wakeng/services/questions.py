@@ -55,7 +55,7 @@ class Question:
         self.budget = asker.table.budget_us / 1e6
         """What the answer may take, move and bank."""
         self.prepared = prepared
-        """What the transport has made ready of it, for as long as the budget is whole."""
+        """What the transport has made ready of it, until it is sent or its budget begins to run."""
         self.lost_at: float | None = None
         self.sent_before_loss = False
         self.tries = 1

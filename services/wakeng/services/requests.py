@@ -20,9 +20,8 @@ def decide_request(table: Table, decision_id: int, *, left_s: float, legal_actio
         hand_index=spec.hand_index,
         attempt=spec.attempt,
     )
-    last = table.last[seat]
-    if last is not None:
-        request.last_latency_us = last.latency_us
-        if last.fault is not None:
-            request.last_fault = last.fault.value
+    if (last := table.last(seat)) is not None:
+        request.last_latency_us, fault = last
+        if fault is not None:
+            request.last_fault = fault
     return request

@@ -28,6 +28,7 @@ from wakeng.engine.record import MOST_NOTE_BYTES, MOST_OFFERED_BYTES, RECORD_VER
 from wakeng.services.spec import TimeControl
 
 _MOST_LATENCY_US: Final = 2**31 - 1
+_NONE: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +85,12 @@ class Table:
     __slots__ = (
         "_extras",
         "_faults",
+        "_last",
         "_latencies",
         "_move_us",
         "_strikes",
         "bank_us",
         "hand",
-        "last",
         "parting_fault",
         "paused",
         "reconnect_us",
@@ -108,8 +109,8 @@ class Table:
         self._move_us = 1000 * spec.time_control.move_ms
         self.bank_us = [1000 * spec.time_control.bank_ms] * players
         self.reconnect_us = [1000 * spec.time_control.reconnect_ms] * players
-        self.last: list[Decided | None] = [None] * players
-        """How each seat's previous decision went; the bot is told."""
+        self._last = [_NONE] * players
+        """Which decision was each seat's previous one."""
         self.parting_fault: Fault | None = None
         """What made a seat leave."""
         self.paused = False
@@ -156,9 +157,9 @@ class Table:
             if note:
                 return self._decided(Decided(seat, phase, token, latency_us, note=cut(note)))
             # Nearly all are of this kind, so they take the short way to the same.
-            decided = self.last[seat] = _decided((seat, phase, token, latency_us, None, None, None))
+            self._last[seat] = len(self._latencies)
             self._latencies.append(latency_us)
-            return decided
+            return _decided((seat, phase, token, latency_us, None, None, None))
         return self.fault(fault, latency_us=latency_us, network_us=network_us, offered=escape(token))
 
     def fault(
@@ -182,6 +183,13 @@ class Table:
         self.parting_fault = fault
         self.hand.escape(seat)
 
+    def last(self, seat: int) -> tuple[int, str | None] | None:
+        """How the seat's previous decision went, which its bot is told: latency in microseconds, and a fault if any."""
+        number = self._last[seat]
+        if number == _NONE:
+            return None
+        return self._latencies[number], self._extras[number].get("fault") if number in self._extras else None
+
     def note_fault(self, seat: int, fault: Fault) -> None:
         """Count a fault outside any decision; it costs nothing here."""
         if fault.side is Side.ARENA:
@@ -201,7 +209,7 @@ class Table:
         return latency_us
 
     def _decided(self, decided: Decided) -> Decided:
-        self.last[decided.seat] = decided
+        self._last[decided.seat] = len(self._latencies)
         if decided.fault is not None or decided.note:
             self._extras[len(self._latencies)] = _extras(decided)
         self._latencies.append(decided.latency_us)
