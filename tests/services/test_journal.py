@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from wakeng.engine import TOKENS
 from wakeng.services.errors import LineFileError
-from wakeng.services.journal import Journal, subject
+from wakeng.services.journal import Journal, which_hand, who
 from wakeng.services.plaintext import json_line, plain_text
 
 NOON = int(datetime(2026, 1, 2, 12, 0, 0, 250_000, UTC).timestamp() * 1_000_000)
@@ -83,12 +83,12 @@ def test_times_are_in_utc_to_the_microsecond(path: Path) -> None:
 
 @pytest.mark.parametrize("bot", ["greedy", 'x"}\n{', "\x9b2J\u2028"])
 def test_a_plain_decision_is_the_line_of_any_other(path: Path, bot: str) -> None:
-    of: dict[str, Any] = {"match_id": "m1", "hand_index": 7, "attempt": 0, "seat": 2, "bot": bot}
+    of: dict[str, Any] = {"match_id": bot, "hand_index": 7, "attempt": 0}
     with open_journal(path) as journal:
         for phase, tokens in TOKENS.items():
             for token in tokens:
-                journal.plain_decision(subject(**of), phase, token, 812)
-                journal.decision(**of, phase=phase.value, action=token, latency_us=812)
+                journal.plain_decision(which_hand(**of), who(2, bot), phase, token, 812)
+                journal.decision(**of, seat=2, bot=bot, phase=phase.value, action=token, latency_us=812)
     told = path.read_bytes().split(b"\n")[:-1]
     assert told[::2] == told[1::2]
     assert len(told) == 2 * sum(map(len, TOKENS.values()))

@@ -58,9 +58,18 @@ _MADE: Final = {
 """What a line says of a decision, by phase and action."""
 
 
-def subject(*, match_id: str, hand_index: int, attempt: int, seat: int, bot: str) -> bytes:
-    """What all lines on the decisions of one seat in one hand say, for `Journal.plain_decision`."""
-    fields = {"match_id": match_id, "hand_index": hand_index, "attempt": attempt, "seat": seat, "bot": bot}
+def which_hand(*, match_id: str, hand_index: int, attempt: int) -> bytes:
+    """What all lines on the decisions of one hand say, for `Journal.plain_decision`."""
+    return _inside({"match_id": match_id, "hand_index": hand_index, "attempt": attempt})
+
+
+@lru_cache(maxsize=4096)
+def who(seat: int, bot: str) -> bytes:
+    """What all lines on the decisions of a bot in a seat say."""
+    return _inside({"seat": seat, "bot": bot})
+
+
+def _inside(fields: dict[str, str | int]) -> bytes:
     return json_line(None, "", fields)[1:-2]
 
 
@@ -103,11 +112,11 @@ class Journal:
         file = _Rotating(Path(path), max_bytes, backups)
         return cls(file, clock=clock, on_lines=on_lines, on_failure=on_failure, most_buffered=most_buffered)
 
-    def plain_decision(self, subject: bytes, phase: Phase, action: str, latency_us: int) -> None:
+    def plain_decision(self, hand: bytes, who: bytes, phase: Phase, action: str, latency_us: int) -> None:
         """A decision of which there is no more to say than this: the line of `decision`, in a fifth of its time."""
         second, us = divmod(self._clock(), 1_000_000)
-        told = _second_bytes(second), us, subject, _MADE[phase][action], latency_us
-        self._append(b'{"at":"%b.%06dZ",%b%b%d,"event":"decision"}\n' % told)
+        told = _second_bytes(second), us, hand, who, _MADE[phase][action], latency_us
+        self._append(b'{"at":"%b.%06dZ",%b,%b%b%d,"event":"decision"}\n' % told)
 
     def decision(
         self,

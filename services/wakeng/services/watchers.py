@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from wakeng.engine import Fault, RuleSet
-from wakeng.services.journal import Journal, subject
+from wakeng.services.journal import Journal, which_hand, who
 from wakeng.services.metrics import Metrics
 from wakeng.services.table import Decided, Table
 
@@ -18,21 +18,18 @@ class JournalWatcher:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._plain_decision = journal.plain_decision
-        self._subjects: dict[Table, list[bytes]] = {}
+        self._hands: dict[Table, bytes] = {}
 
     def hand_started(self, table: Table) -> None:
         """No line; the first decision says which hand it is of."""
         spec = table.spec
-        self._subjects[table] = [
-            subject(match_id=spec.match_id, hand_index=spec.hand_index, attempt=spec.attempt, seat=seat, bot=name.bot)
-            for seat, name in enumerate(spec.names)
-        ]
+        self._hands[table] = which_hand(match_id=spec.match_id, hand_index=spec.hand_index, attempt=spec.attempt)
 
     def decided(self, table: Table, decided: Decided) -> None:
         """One line."""
         seat, phase, action, latency_us, fault, _, note = decided
         if fault is None and note is None:
-            self._plain_decision(self._subjects[table][seat], phase, action, latency_us)
+            self._plain_decision(self._hands[table], who(seat, table.spec.names[seat].bot), phase, action, latency_us)
             return
         spec = table.spec
         self._journal.decision(
@@ -63,14 +60,14 @@ class JournalWatcher:
 
     def hand_ended(self, table: Table) -> None:
         """No line; the record tells it."""
-        del self._subjects[table]
+        del self._hands[table]
 
     def hand_voided(self, table: Table, reason: str) -> None:
         """One line, as a voided hand has no record; and one in the log, for it is the operator's affair.
 
         That has the error's origin too, where it is an error that voids the hand.
         """
-        del self._subjects[table]
+        del self._hands[table]
         spec = table.spec
         ids = {"match_id": spec.match_id, "hand_index": spec.hand_index, "attempt": spec.attempt}
         log.warning("a hand was voided and is played again", extra={**ids, "reason": reason}, exc_info=sys.exception())
