@@ -16,30 +16,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from wakeng.engine import PRESETS
 from wakeng.services.store.rows import Entry
-from wakeng.services.store.tables import bot_latencies, hand_faults, hand_records, match_figures
+from wakeng.services.store.tables import SUMS, bot_latencies, hand_faults, hand_records, match_figures
 from wakeng.services.store.upserts import insert_or_add, insert_or_replace
 
 STEPS: Final = 4
 """Buckets of latency per doubling: what is read off them is right to within a quarter."""
 BESIDE: Final = 1 << 16
 """Added to the number of a fault outside decisions, which then stands behind all decisions of its hand."""
-
-SUMS: Final = (
-    "hands",
-    "score",
-    "task_bonus",
-    "as_digger",
-    "won_as_digger",
-    "digger_score",
-    "as_defender",
-    "won_as_defender",
-    "defender_score",
-    "escapes",
-    "decisions",
-    "faults",
-)
-"""What is added up, by match, seat and bot. Hands by role are those that were played to the end; a fault outside
-decisions counts once a hand, however often it happened there."""
 
 Record = Mapping[str, Any]
 _SeatKey = tuple[str, int, str]

@@ -9,8 +9,8 @@ from sqlalchemy import BigInteger, Select, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from wakeng.services.store.access import Access
-from wakeng.services.store.figures import SUMS
 from wakeng.services.store.tables import (
+    SUMS,
     bot_latencies,
     hand_faults,
     hand_records,

@@ -105,6 +105,23 @@ block_attempts = Table(
     Column("updated_us", BigInteger, nullable=False),
 )
 
+SUMS: Final = (
+    "hands",
+    "score",
+    "task_bonus",
+    "as_digger",
+    "won_as_digger",
+    "digger_score",
+    "as_defender",
+    "won_as_defender",
+    "defender_score",
+    "escapes",
+    "decisions",
+    "faults",
+)
+"""What is added up, by match, seat and bot. Hands by role are those that were played to the end; a fault outside
+decisions counts once a hand, however often it happened there."""
+
 # Counted as hands are recorded (figures.py), so that no page has to add them up.
 match_figures = Table(
     "match_figures",
@@ -115,23 +132,7 @@ match_figures = Table(
     Column("preset", TEXT, nullable=False),
     Column("base", Integer, nullable=False),  # Of the rule set; scores are in points, not in units of it.
     Column("last_us", BigInteger, nullable=False),  # When the newest of its hands came.
-    *(
-        Column(name, BigInteger, nullable=False)
-        for name in (
-            "hands",
-            "score",
-            "task_bonus",
-            "as_digger",
-            "won_as_digger",
-            "digger_score",
-            "as_defender",
-            "won_as_defender",
-            "defender_score",
-            "escapes",
-            "decisions",
-            "faults",
-        )
-    ),
+    *(Column(name, BigInteger, nullable=False) for name in SUMS),
     Index(None, "bot", "last_us"),  # A bot's matches, newest first.
 )
 

@@ -8,7 +8,8 @@ import orjson
 import sqlalchemy as sa
 from alembic import op
 
-from wakeng.services.store.figures import SUMS, Figures
+from wakeng.services.store.figures import Figures
+from wakeng.services.store.tables import SUMS
 
 revision = "0008"
 down_revision = "0007"
