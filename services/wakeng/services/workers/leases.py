@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from nats.js.kv import KeyValue
 
 FENCE_AFTER_S: Final = 0.8 * GONE_AFTER_S
+_MOST_LOOKS: Final = 10
+"""At a key for a change that was heard of and does not show; the next beat looks again."""
 
 
 Look = Callable[[], Awaitable[set[str]]]
@@ -134,6 +136,7 @@ class SharedLeases:
         key = message.subject.rpartition(".")[2]
         for shared in self._shared.values():
             if shared.key == key:
+                shared.heard = read(message.data)
                 shared.touch()
 
 
@@ -146,6 +149,8 @@ class _SharedSeat:
         self._leases = leases
         self._keys = keys
         self._seat = seat
+        self.heard: dict[str, Share] | None = None
+        """What the last change is said to be; one hears of it when it is sent, which is before the server has it."""
         self._shares: dict[str, Share] = {}
         """As they were last seen."""
         self._told_need = 0
@@ -205,20 +210,21 @@ class _SharedSeat:
     async def _renew(self) -> None:
         from nats.js.errors import KeyWrongLastSequenceError
 
-        tries = 0
+        looks = 0
         while True:
             shares, revision = await self._get()
             await self._leases.gone(shares)
             new = self._renewed(shares)
-            if new == shares:
+            if new != shares:
+                try:
+                    await self._put(new, revision)
+                    break
+                except KeyWrongLastSequenceError:
+                    pass
+            elif self.heard in (None, shares) or looks >= _MOST_LOOKS:
                 break
-            try:
-                await self._put(new, revision)
-            except KeyWrongLastSequenceError:
-                tries += 1
-                await asyncio.sleep(random.uniform(0, min(0.001 * 2**tries, 0.1)))
-                continue
-            break
+            looks += 1
+            await asyncio.sleep(random.uniform(0, 0.001 * 2 ** min(looks, 7)))
         self._take(new)
 
     def _renewed(self, shares: dict[str, Share]) -> dict[str, Share]:
