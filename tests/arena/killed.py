@@ -35,9 +35,9 @@ def arm(moment: str, number: int, name: str = "KILL") -> None:
     """Set the seam."""
     count = at(number, name)
     if moment == "decision":
-        wrap(JournalWatcher, "decided", count)
+        wrap(JournalWatcher, "decided", lambda told: [count() for _ in told])
     elif moment == "record":
-        wrap(RecordWriter, "put", count)
+        wrap(RecordWriter, "put", lambda *_: count())
     elif moment == "committed":
         add = Store.add
 
@@ -51,12 +51,12 @@ def arm(moment: str, number: int, name: str = "KILL") -> None:
         raise SystemExit(f"no such moment: {moment}")
 
 
-def wrap(owner: type, name: str, count: Callable[[], None]) -> None:
-    """Count the calls of a method, before it does anything."""
+def wrap(owner: type, name: str, count: Callable[..., object]) -> None:
+    """Count what a method is called for, before it does anything."""
     method = getattr(owner, name)
 
     def counted(self: Any, *args: Any, **kwargs: Any) -> Any:
-        count()
+        count(*args)
         return method(self, *args, **kwargs)
 
     setattr(owner, name, counted)

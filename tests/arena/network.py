@@ -160,10 +160,9 @@ class Moments:
     def hand_started(self, table: Table) -> None:
         self.tables.add(table)
 
-    def decided(self, table: Table, decided: Decided) -> None:
-        self.decisions += 1
-        if decided.fault is not None:
-            self.faults[decided.seat, decided.fault] += 1
+    def decided(self, told: Sequence[Decided]) -> None:
+        self.decisions += len(told)
+        self.faults.update((decided.seat, decided.fault) for decided in told if decided.fault is not None)
         self._pulse.beat()
 
     def faulted(self, table: Table, seat: int, fault: Fault) -> None:
@@ -268,7 +267,7 @@ class Match:
         told = [f"{len(self.moments.tables)} tables at {Counter(table.seat for table in self.moments.tables)}"]
         for place, distant in enumerate(self._network.distant):
             seat, answers = self.seat(place), distant.answers
-            asked = {q.id: (answers.asked[q.id], q.tries, q.lost_at, q.sent_before_loss) for q in seat.outstanding()}
+            asked = {q.id: (answers.asked[q.id], q.tries, q.lost_at) for q in seat.outstanding()}
             unheard = {question: how for question, how in asked.items() if question not in answers.held}
             told.append(
                 f"seat {place} {'up' if seat.up else 'down'}, {distant.proxy.standing} of {distant.proxy.accepted} "

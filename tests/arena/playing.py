@@ -83,14 +83,15 @@ def bots(*commands: Sequence[str]) -> Iterator[list[BotProcess]]:
 class Told:
     """A watcher: counts decisions by seat, and calls back at each."""
 
-    def __init__(self, on_decision: Callable[[Table, Decided], None] = lambda table, decided: None) -> None:
+    def __init__(self, on_decision: Callable[[Decided], None] = lambda decided: None) -> None:
         self._on_decision = on_decision
 
     def hand_started(self, table: Table) -> None:
         pass
 
-    def decided(self, table: Table, decided: Decided) -> None:
-        self._on_decision(table, decided)
+    def decided(self, told: Sequence[Decided]) -> None:
+        for decided in told:
+            self._on_decision(decided)
 
     def faulted(self, table: Table, seat: int, fault: Any) -> None:
         pass

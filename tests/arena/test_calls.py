@@ -88,8 +88,8 @@ async def test_a_failure_is_logged_under_the_id_that_the_caller_gets(
 
 
 async def test_a_hand_that_the_arena_fails_at_is_logged_with_its_ids_and_the_errors_origin(tmp_path: Path) -> None:
-    def fail(table: Table, decided: Decided) -> None:
-        if table.spec.attempt == 0:
+    def fail(decided: Decided) -> None:
+        if decided.table.spec.attempt == 0:
             raise ValueError("boom")
 
     class Failing(Told):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.arena.playing import BotProcess, Told, bots, end_bot, faults, match, playing, start_bot, story, streaming
-from wakeng.services.table import Decided, Table
+from wakeng.services.table import Decided
 
 DEATH = 40
 """The decision at which a bot is killed: hands are in play at every table then."""
@@ -19,7 +19,7 @@ def at_decision(number: int, act: Callable[[], None]) -> Told:
     """A watcher that acts once, at that decision of the match."""
     decisions = 0
 
-    def count(table: Table, decided: Decided) -> None:
+    def count(decided: Decided) -> None:
         nonlocal decisions
         decisions += 1
         if decisions == number:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,7 +96,7 @@ class Count:
     def hand_started(self, table: Table) -> None:
         pass
 
-    def decided(self, table: Table, decided: Decided) -> None:
+    def decided(self, told: Sequence[Decided]) -> None:
         pass
 
     def faulted(self, table: Table, seat: int, fault: Fault) -> None:

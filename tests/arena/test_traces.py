@@ -114,7 +114,7 @@ def test_a_fault_and_a_void_can_be_seen(receiver: Receiver) -> None:
         traces.hand_started(played)
         decided = played.fault(Fault.DEADLINE, latency_us=1000)
         assert decided is not None
-        traces.decided(played, decided)
+        traces.decided([decided])
         traces.faulted(played, 1, Fault.STALE)
         traces.hand_voided(played, "ValueError: x")
     (hand,), (decision,) = receiver.named("hand"), receiver.named("decision")

@@ -25,7 +25,7 @@ def play(feed: MatchFeed, hand: Table, *, decisions: int = 10_000) -> None:
         token = hand.hand.legal_tokens()[-1]
         decided = hand.answer(token, latency_us=0)
         assert decided is not None
-        feed.decided(hand, decided)
+        feed.decided([decided])
         decisions -= 1
     if hand.over:
         feed.hand_ended(hand)

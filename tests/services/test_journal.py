@@ -87,7 +87,7 @@ def test_a_plain_decision_is_the_line_of_any_other(path: Path, bot: str) -> None
     with open_journal(path) as journal:
         for phase, tokens in TOKENS.items():
             for token in tokens:
-                journal.plain_decision(which_hand(**of), who(2, bot), phase, token, 812)
+                journal.plain_decisions([(which_hand(**of) + who(2, bot), phase, token, 812)])
                 journal.decision(**of, seat=2, bot=bot, phase=phase.value, action=token, latency_us=812)
     told = path.read_bytes().split(b"\n")[:-1]
     assert told[::2] == told[1::2]

@@ -33,13 +33,10 @@ class Wire(Transport):
 
     def __init__(self, messages: int) -> None:
         self.sent: list[list[int]] = []
-        self.messages = messages
+        self.most_in_flight = messages
 
     def transmit(self, questions: list[Question]) -> None:
         self.sent.append([question.id for question in questions])
-
-    def may_send(self, batches_in_flight: int) -> bool:
-        return batches_in_flight < self.messages
 
     async def close(self) -> None:
         pass
@@ -594,7 +591,7 @@ async def test_after_the_close_nobody_is_called_back() -> None:
 @in_virtual_time
 async def test_an_error_of_the_arenas_own_voids_what_waits_at_the_seat() -> None:
     scene = await Scene(most=1).start()
-    scene.wire.messages = None  # type: ignore[assignment]  # Comparing with it raises.
+    scene.wire.most_in_flight = None  # type: ignore[assignment]  # Comparing with it raises.
     players = await scene.ask(3)
     assert [len(player.voids) for player in players] == [1] * 3
     assert scene.seat.idle

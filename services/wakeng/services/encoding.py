@@ -86,7 +86,6 @@ _TO_BEAT: Final = tuple(
     for seat in (0, 1, 2, 3, -1)
 )
 """By who made it (nobody, at last) and play: what lies on the table."""
-_BOMBS: Final = (b"", *(_number(8, bombs) for bombs in range(1, 14)))
 _LYING: Final = (*(_number(16, seat) for seat in range(4)), b"")
 """By seat; the last for nobody, who is -1."""
 _NAME: Final = tuple(name.encode() for name in CARD_NAMES).__getitem__
@@ -186,9 +185,33 @@ def hand_ended(spec: HandSpec, seat: int, result: Result | None) -> bytes:
 
 
 class RequestWriter:
-    """Writes the requests of one table. Everything it keeps follows from the hand, which it reads and never changes."""
+    """Writes the requests of one table. Everything it keeps follows from the hand, which it reads and never changes.
 
-    __slots__ = ("_identity", "_move_ms", "_play", "_table")
+    Before PLAY, where questions are few, each is told anew. In PLAY all that changes is the table, the cards of who
+    plays, and the history.
+    """
+
+    __slots__ = (
+        "_bombs",
+        "_cards",
+        "_history",
+        "_identity",
+        "_left",
+        "_move_ms",
+        "_settled",
+        "_table",
+        "_tail",
+        "_told",
+    )
+
+    _cards: list[bytes]
+    _left: bytearray
+    _bombs: int
+    _settled: bytes
+    """What lies between the play to beat and the history."""
+    _history: bytearray
+    _tail: bytes
+    """What follows the history. Of these there are none before PLAY."""
 
     def __init__(self, table: Table) -> None:
         spec = table.spec
@@ -201,7 +224,8 @@ class RequestWriter:
                 _number(9, spec.attempt) if spec.attempt else b"",
             )
         )
-        self._play: _PlayWriter | None = None
+        self._told = -1
+        """How many decisions are in what is kept; none before PLAY."""
 
     def request(self, decision_id: int, *, left_s: float, legal_actions: bool) -> bytes:
         """The present question, as `requests.decide_request` would have it."""
@@ -212,13 +236,26 @@ class RequestWriter:
         table = self._table
         hand = table.hand
         seat, phase = hand.turn, hand.phase
-        if phase is not _PLAY:
-            observation = _observation(hand, seat)
+        if phase is _PLAY:
+            if len(hand.decisions) != self._told:
+                self._catch_up(hand)
+            cards = self._cards[seat]
+            observation = b"".join(
+                (
+                    _SEAT[seat],
+                    _CARDS[len(cards) >> 1],
+                    cards,
+                    self._left,
+                    _TO_BEAT[hand.holder][hand.table],
+                    self._settled,
+                    self._history,
+                    self._tail,
+                )
+            )
         else:
-            play = self._play or self._begin_play(hand)
-            observation = play.observation(seat)
-        last = table.last(seat)
+            observation = _observation(hand, seat)
         length = len(observation)
+        last = table.last(seat)
         return b"".join(
             (
                 _ASKED[phase],
@@ -231,83 +268,59 @@ class RequestWriter:
             )
         )
 
-    def _begin_play(self, hand: Hand) -> "_PlayWriter":
-        self._play = _PlayWriter(hand)
-        return self._play
+    def _catch_up(self, hand: Hand) -> None:
+        """Take in the plays and passes since the last request."""
+        if self._told < 0:
+            self._begin(hand)
+        decisions = hand.decisions
+        for seat, _, action in decisions[self._told :]:
+            self._history += _PLAYED[seat][action]
+            if action:
+                self._take(hand, seat, action)
+        self._told = len(decisions)
+
+    def _begin(self, hand: Hand) -> None:
+        self._cards = [_names(hand.cards(seat)) for seat in range(hand.rules.players)]
+        self._left = bytearray(_cards_left(hand))
+        self._settled = _settled(hand)
+        self._history = bytearray().join(map(_event, hand.history))
+        self._tail = self._after_history(hand)
+        self._told, self._bombs = len(hand.decisions), hand.bombs
+
+    def _after_history(self, hand: Hand) -> bytes:
+        return _LYING[hand.lying] + (_opened(self._cards[hand.digger]) if hand.opened else b"") + _marked(hand)
+
+    def _take(self, hand: Hand, seat: int, action: int) -> None:
+        """Take a play off its seat's cards."""
+        cards = self._cards[seat]
+        for rank, size in _TAKEN[action]:
+            place = cards.index(rank)
+            cards = cards[:place] + cards[place + size :]
+        self._cards[seat] = cards
+        self._left[_LEFT + seat] = len(cards) >> 1
+        if hand.bombs != self._bombs:
+            self._bombs = hand.bombs
+            self._settled = _settled(hand)
+        if hand.opened:
+            self._tail = self._after_history(hand)
 
 
 def _observation(hand: Hand, seat: int) -> bytes:
-    """What the seat may know, before PLAY: such questions are few, and each is told anew."""
+    """What the seat may know before PLAY."""
     cards = _names(hand.cards(seat)) if hand.dealt else b""
     return b"".join(
         (
             _SEAT[seat],
-            _CARDS[len(cards) // 2],
+            _CARDS[len(cards) >> 1],
             cards,
             _cards_left(hand),
-            _dig(hand),
-            _BOMBS[hand.bombs],
-            _terms(hand),
+            _settled(hand),
             b"".join(map(_event, hand.history)),
             _LYING[hand.lying],
             _opened(_names(hand.cards(hand.digger))) if hand.opened else b"",
             _marked(hand),
         )
     )
-
-
-class _PlayWriter:
-    """What seats may know in PLAY, where all that changes is the table, the cards of who plays, and the history."""
-
-    __slots__ = ("_cards", "_dig", "_hand", "_history", "_left", "_lying", "_marked", "_tail", "_terms", "_told")
-
-    def __init__(self, hand: Hand) -> None:
-        self._hand = hand
-        self._cards = [_names(hand.cards(seat)) for seat in range(hand.rules.players)]
-        self._left = bytearray(_cards_left(hand))
-        self._dig, self._terms = _dig(hand), _terms(hand)
-        self._history = bytearray().join(map(_event, hand.history))
-        self._lying, self._marked = _LYING[hand.lying], _marked(hand)
-        self._tail = self._lying + self._marked
-        self._told = len(hand.decisions)
-
-    def observation(self, seat: int) -> bytes:
-        """What the seat may know now."""
-        hand = self._hand
-        decisions = hand.decisions
-        if len(decisions) != self._told:
-            self._catch_up(decisions)
-        cards = self._cards[seat]
-        return b"".join(
-            (
-                _SEAT[seat],
-                _CARDS[len(cards) >> 1],
-                cards,
-                self._left,
-                _TO_BEAT[hand.holder][hand.table],
-                self._dig,
-                _BOMBS[hand.bombs],
-                self._terms,
-                self._history,
-                self._tail_of_open_hand() if hand.opened else self._tail,
-            )
-        )
-
-    def _tail_of_open_hand(self) -> bytes:
-        return self._lying + _opened(self._cards[self._hand.digger]) + self._marked
-
-    def _catch_up(self, decisions: list[tuple[int, Phase, int]]) -> None:
-        """Take in the plays and passes since the last request."""
-        for seat, _, action in decisions[self._told :]:
-            self._history += _PLAYED[seat][action]
-            if action:
-                cards = self._cards[seat]
-                for rank, size in _TAKEN[action]:
-                    place = cards.index(rank)
-                    cards = cards[:place] + cards[place + size :]
-                self._left[_LEFT + seat] -= (len(self._cards[seat]) - len(cards)) >> 1
-                self._cards[seat] = cards
-        self._told = len(decisions)
 
 
 def _names(cards: Iterable[int]) -> bytes:
@@ -319,15 +332,14 @@ def _cards_left(hand: Hand) -> bytes:
     return _CARDS_LEFT[len(planes)] + (bytes(map(int.bit_count, planes)) if hand.dealt else bytes(len(planes)))
 
 
-def _dig(hand: Hand) -> bytes:
-    return (_number(6, hand.digger) if hand.digger >= 0 else b"") + (_number(7, hand.bid) if hand.bid else b"")
-
-
-def _terms(hand: Hand) -> bytes:
-    """Grabs, kitty, rules, whether the hand is open or blind, and the task."""
+def _settled(hand: Hand) -> bytes:
+    """Who digs for how much, bombs, grabs, kitty, rules, whether the hand is open or blind, and the task."""
     deal, dug = hand.deal, hand.digger >= 0
     return b"".join(
         (
+            _number(6, hand.digger) if dug else b"",
+            _number(7, hand.bid) if hand.bid else b"",
+            _number(8, hand.bombs) if hand.bombs else b"",
             _number(9, hand.grabs) if hand.grabs else b"",
             _text(10, format_cards(deal.kitty)) if dug else b"",
             _rules(hand.rules),

@@ -10,7 +10,7 @@ An event is kept as a few words, and becomes a message when somebody reads it.
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
@@ -147,9 +147,10 @@ class MatchFeed:
         self._hands[index] = _Hand(table.spec.attempt, table.hand, number=number)
         self._happened(index)
 
-    def decided(self, table: Table, decided: Decided) -> None:
-        """Tells what of it is public: a hidden decision shows only once its outcome does."""
-        self._happened(table.spec.hand_index)
+    def decided(self, told: Sequence[Decided]) -> None:
+        """Tells what of them is public: a hidden decision shows only once its outcome does."""
+        for decided in told:
+            self._happened(decided.table.spec.hand_index)
 
     def faulted(self, table: Table, seat: int, fault: Fault) -> None:
         """Nothing: that a seat left shows in the hand's end."""

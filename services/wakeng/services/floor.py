@@ -5,6 +5,9 @@ leases before the deal, lets a bot that is not dealt in give its hand away at on
 from the seats. A failure of the arena's own voids the hand, which the scheduler plays again on the same deal; nothing a
 bot does leads there. Bots that are quarantined or were never ready are probed in the background
 (`wakeng.services.circuit`).
+
+Decisions are told at the end of the loop's turn, all at once, when the next questions are on their way: what watchers
+do then happens while the bots think.
 """
 
 import asyncio
@@ -30,8 +33,8 @@ class Watcher(Protocol):
     def hand_started(self, table: Table) -> None:
         """A table was set."""
 
-    def decided(self, table: Table, decided: Decided) -> None:
-        """A decision was applied."""
+    def decided(self, told: Sequence[Decided]) -> None:
+        """Decisions were applied, in this order; no table has two among them."""
 
     def faulted(self, table: Table, seat: int, fault: Fault) -> None:
         """A fault was noted outside a decision, or made a seat leave."""
@@ -63,12 +66,10 @@ class Floor:
         self.broken: Exception | None = None
         """An error of the arena's own outside any hand; nothing can go on."""
         self._watchers = watchers
-        self.tell_decided = [watcher.decided for watcher in watchers]
-        """Whom to tell of a decision that was applied."""
+        self._untold: list[Decided] = []
+        """Decisions of this turn."""
         self._wake = wake
         self._loop = asyncio.get_running_loop()
-        self.watched_at = self._loop.time()
-        """When it was last looked for tables that stand still; close enough to say when one has moved."""
         self._playing: set[_Play] = set()
         self._timers: set[asyncio.TimerHandle] = set()
         self._probes: set[asyncio.Task[None]] = set()
@@ -82,9 +83,9 @@ class Floor:
 
     def _keep_watch(self) -> None:
         """Void every table that has stood still for longer than any deadline lets it; nobody else would move it."""
-        self.watched_at = now = self._loop.time()
+        now = self._loop.time()
         for play in list(self._playing):
-            if now - play.moved_at > play.patience + WATCH_EVERY:
+            if play.still_for(now) > play.patience:
                 self.void(play, f"no progress for {play.patience:.0f} s")
         self._at(now + WATCH_EVERY, self._keep_watch)
 
@@ -96,6 +97,7 @@ class Floor:
             timer.cancel()
         for probe in self._probes:
             probe.cancel()
+        self.tell()
         for play in list(self._playing):
             play.over = True
             self._end(play)
@@ -185,8 +187,28 @@ class Floor:
 
     # Called back by the plays ---------------------------------------------------------------------------------------
 
+    def decided(self, decided: Decided) -> None:
+        """Tell everybody soon."""
+        if not self._untold:
+            self._loop.call_soon(self.tell)
+        self._untold.append(decided)
+
+    def tell(self) -> None:
+        """Tell everybody of what was decided; hands of which the arena fails to tell are void."""
+        if not self._untold:
+            return
+        told, self._untold = self._untold, []
+        try:
+            for watcher in self._watchers:
+                watcher.decided(told)
+        except Exception as error:
+            tables = {decided.table for decided in told}
+            for play in [play for play in self._playing if play.table in tables]:
+                self.broke(play, error)
+
     def faulted(self, table: Table, seat: int, fault: Fault) -> None:
-        """Tell everybody."""
+        """Tell everybody, after what was decided before."""
+        self.tell()
         try:
             for watcher in self._watchers:
                 watcher.faulted(table, seat, fault)
@@ -210,6 +232,7 @@ class Floor:
 
     def void(self, play: "_Play", reason: str) -> None:
         """The arena failed at this hand."""
+        self.tell()
         if play.over:
             return
         play.over = True
@@ -267,7 +290,7 @@ class Floor:
 class _Play:
     """One table in play: what the seat calls back. Once it is `over`, nothing reaches it any more."""
 
-    __slots__ = ("_floor", "chairs", "ending", "leased", "moved_at", "over", "table", "writer")
+    __slots__ = ("_decisions", "_floor", "_since", "chairs", "ending", "leased", "over", "table", "writer")
 
     def __init__(self, floor: Floor, table: Table, chairs: Sequence[Chair], ending: Ending, *, leased: bool) -> None:
         self._floor = floor
@@ -277,8 +300,8 @@ class _Play:
         self.ending = ending
         self.leased = leased
         self.over = False
-        self.moved_at = floor.watched_at
-        """When the table last moved on, as of the floor's last look before."""
+        self._decisions, self._since = -1, 0.0
+        """At how many decisions the table stood when it was last looked at, and since when it was seen there."""
 
     @property
     def patience(self) -> float:
@@ -289,6 +312,13 @@ class _Play:
         times = self.table.spec.time_control
         return 60 + 2 * MOST_PER_MESSAGE * (times.move_ms + times.bank_ms + times.reconnect_ms) / 1000
 
+    def still_for(self, now: float) -> float:
+        """Seconds for which the table has been seen where it is."""
+        decisions = len(self.table.hand.decisions)
+        if decisions != self._decisions:
+            self._decisions, self._since = decisions, now
+        return now - self._since
+
     def seats(self) -> Iterable[Seat]:
         """Each bot's seat once."""
         return dict.fromkeys(chair.seat for chair in self.chairs)
@@ -298,7 +328,9 @@ class _Play:
         hand = self.table.hand
         if hand.result is None:
             self.chairs[hand.turn].seat.ask(self)
-        else:
+            return
+        self._floor.tell()
+        if not self.over:  # It is, where that failed.
             self.over = True
             self._floor.ended(self)
 
@@ -333,11 +365,8 @@ class _Play:
 
     def _moved(self, decided: Decided | None) -> None:
         """Tell of it and go on; for whatever fails on the way the caller voids the hand."""
-        floor, table = self._floor, self.table
-        self.moved_at = floor.watched_at
         if decided is None:
-            floor.parted(table)
+            self._floor.parted(self.table)
         else:
-            for tell in floor.tell_decided:
-                tell(table, decided)
+            self._floor.decided(decided)
         self.go_on()

@@ -9,7 +9,7 @@ line writes it out, and so is as slow as the disk; no line is ever dropped.
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -59,8 +59,8 @@ _MADE: Final = {
 
 
 def which_hand(*, match_id: str, hand_index: int, attempt: int) -> bytes:
-    """What all lines on the decisions of one hand say, for `Journal.plain_decision`."""
-    return _inside({"match_id": match_id, "hand_index": hand_index, "attempt": attempt})
+    """What the lines on the decisions of one hand say; with `who`, for `Journal.plain_decisions`, what a seat's say."""
+    return _inside({"match_id": match_id, "hand_index": hand_index, "attempt": attempt}) + b","
 
 
 @lru_cache(maxsize=4096)
@@ -71,6 +71,11 @@ def who(seat: int, bot: str) -> bytes:
 
 def _inside(fields: dict[str, str | int]) -> bytes:
     return json_line(None, "", fields)[1:-2]
+
+
+Plain = tuple[bytes, Phase, str, int]
+"""A decision of which there is no more to say: of which hand and by whom, its phase, action and latency."""
+_PLAIN_LINE: Final = b'%b%b%b%d,"event":"decision"}\n'
 
 
 class Journal:
@@ -88,7 +93,6 @@ class Journal:
         """For `open`, which is how one gets a journal."""
         self._buffer = _Buffer(file, on_lines, on_failure, most_buffered)
         self._clock = clock
-        self._append = self._buffer.append
         self._tell = _Teller(self._buffer, [json_line], {}).tell
 
     @classmethod
@@ -112,11 +116,15 @@ class Journal:
         file = _Rotating(Path(path), max_bytes, backups)
         return cls(file, clock=clock, on_lines=on_lines, on_failure=on_failure, most_buffered=most_buffered)
 
-    def plain_decision(self, hand: bytes, who: bytes, phase: Phase, action: str, latency_us: int) -> None:
-        """A decision of which there is no more to say than this: the line of `decision`, in a fifth of its time."""
+    def plain_decisions(self, decisions: Sequence[Plain]) -> None:
+        """Decisions that were applied together, each with the line that `decision` gives it, in a tenth of its time."""
+        if not decisions:
+            return
         second, us = divmod(self._clock(), 1_000_000)
-        told = _second_bytes(second), us, hand, who, _MADE[phase][action], latency_us
-        self._append(b'{"at":"%b.%06dZ",%b,%b%b%d,"event":"decision"}\n' % told)
+        at = b'{"at":"%b.%06dZ",' % (_second_bytes(second), us)
+        self._buffer.extend(
+            [_PLAIN_LINE % (at, who, _MADE[phase][action], latency) for who, phase, action, latency in decisions]
+        )
 
     def decision(
         self,
@@ -224,10 +232,16 @@ class _Buffer:
 
     def append(self, line: bytes) -> None:
         """Takes a line; the logger's sink."""
-        lines = self._lines
-        if len(lines) >= self._most:
+        self.extend([line])
+
+    def extend(self, lines: list[bytes]) -> None:
+        """Takes some lines, a buffer's fill or less at a time."""
+        while len(self._lines) + len(lines) > self._most:
+            room = max(0, self._most - len(self._lines))
+            self._lines += lines[:room]
+            lines = lines[room:]
             self._make_room()
-        lines.append(line)
+        self._lines += lines
         # The writer lowers the flag before it takes the lines: a line it does not find finds the flag lowered.
         if not self._awake:
             self._awake = True

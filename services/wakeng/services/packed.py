@@ -16,7 +16,7 @@ from google.protobuf.message import DecodeError
 from wakeng.engine import Fault
 from wakeng.services.encoding import arena_message, hand_ended, hand_started
 from wakeng.services.outbox import Outbox
-from wakeng.services.questions import Asker, Question
+from wakeng.services.questions import Question
 from wakeng.services.seat import Seat, Transport
 from wakeng.services.table import Table, escape
 from wakeng.v1 import bot_pb2
@@ -40,6 +40,9 @@ class Flood(Exception):
 class PackedTransport(Transport):
     """Questions in, messages out; messages in, answers out. Subclasses carry the bytes."""
 
+    most_in_flight = MESSAGES_IN_FLIGHT
+    prepares = True
+
     def __init__(self, seat: Seat) -> None:
         self.seat = seat
         self.outbox = Outbox()
@@ -55,27 +58,18 @@ class PackedTransport(Transport):
 
     # Sending --------------------------------------------------------------------------------------------------------
 
-    def may_send(self, batches_in_flight: int) -> bool:
-        """Whether fewer than two messages are in flight."""
-        return batches_in_flight < MESSAGES_IN_FLIGHT
-
     def transmit(self, questions: list[Question]) -> None:
         """Say in one message all the questions, and the notices that have gathered."""
-        now = self.seat.now()
-        requests = [(question.id, question.prepared or self._after_id(question, now)) for question in questions]
+        requests = []
         for question in questions:
+            requests.append((question.id, question.prepared or self._after_id(question)))
             question.prepared = None
         self._asked += len(questions)
         self.outbox.put_nowait(arena_message(requests, self._notices()))
 
-    def _after_id(self, question: Question, now: float) -> bytes:
-        return question.asker.writer.after_id(
-            left_s=question.deadline - now, legal_actions=self.seat.wants_legal_actions
-        )
-
-    def prepare(self, asker: Asker) -> bytes:
-        """All of the request but the id."""
-        return asker.writer.after_id(legal_actions=self.seat.wants_legal_actions)
+    def _after_id(self, question: Question) -> bytes:
+        left_s = question.deadline - self.seat.now()
+        return question.asker.writer.after_id(left_s=left_s, legal_actions=self.seat.wants_legal_actions)
 
     def _put(self, message: bot_pb2.ArenaMessage) -> None:
         self.outbox.put_nowait(arena_message((), message.SerializeToString()))

@@ -30,18 +30,7 @@ class Asker(Protocol):
 class Question:
     """One decision asked of a bot. Times are seconds of the loop's clock."""
 
-    __slots__ = (
-        "asker",
-        "batch",
-        "budget",
-        "deadline",
-        "id",
-        "lost_at",
-        "prepared",
-        "sent",
-        "sent_before_loss",
-        "tries",
-    )
+    __slots__ = ("asker", "batch", "budget", "deadline", "id", "lost_at", "prepared", "sent", "tries")
 
     id: int
     sent: float
@@ -57,8 +46,8 @@ class Question:
         self.prepared = prepared
         """What the transport has made ready of it, until it is sent or its budget begins to run."""
         self.lost_at: float | None = None
-        self.sent_before_loss = False
         self.tries = 1
+        """How often it was sent, or is about to be."""
 
 
 class Batch:
@@ -66,9 +55,10 @@ class Batch:
 
     __slots__ = ("in_flight", "open", "second_look")
 
-    def __init__(self, questions: Collection[Question]) -> None:
-        self.open = {question.id: question for question in questions}
+    def __init__(self, questions: Collection[Question], *, in_flight: bool = True) -> None:
+        self.open: dict[int, Question] = {question.id: question for question in questions}
+        """Those that are still awaited, by their ids."""
         for question in questions:
             question.batch = self
-        self.in_flight = True
+        self.in_flight = in_flight
         self.second_look = False

@@ -50,12 +50,14 @@ class NotReady(Exception):
 class Transport(ABC):
     """How batches of questions travel to a bot. It calls back into the seat, never from within `transmit`'s caller."""
 
-    def prepare(self, asker: Asker) -> bytes | None:
-        """Make ready what of a question can be, with all its budget ahead.
+    most_in_flight: float = math.inf
+    """Batches that may be under way at once."""
+    prepares = False
+    """Whether requests are encoded as they are asked, with all their budget ahead, and not as they are sent.
 
-        The table has just moved and lies in the processor's caches; when the question is sent, after some hundreds of
-        others, it does so no more.
-        """
+    The table has just moved and lies in the processor's caches; when the question is sent, after some hundreds of
+    others, it does so no more.
+    """
 
     @abstractmethod
     def transmit(self, questions: list[Question]) -> None:
@@ -67,10 +69,6 @@ class Transport(ABC):
 
     async def greet(self, rules: RuleSet, time_control: TimeControl) -> None:
         """Tell the bot of another match; NotReady if it cannot play it, or is not there."""
-
-    def may_send(self, batches_in_flight: int) -> bool:
-        """Whether another batch may leave now."""
-        return True
 
     def hand_started(self, table: Table, seat: int) -> None:
         """Tell the bot that a hand begins; nothing waits for it."""
@@ -117,6 +115,7 @@ class Seat:
         self._opener = opener
         self._opening = asyncio.Lock()
         self._transport: Transport | None = None
+        self._prepares = False
         self._ids = ids
         self._deadlines = deadlines
         self.now = deadlines.clock
@@ -140,6 +139,7 @@ class Seat:
         async with self._opening:
             if self._transport is None:
                 self._transport = await self._opener(self, rules, time_control)
+                self._prepares = self._transport.prepares
             else:
                 await self._transport.greet(rules, time_control)
         self.window.bound(time_control.move_ms / 1000)
@@ -218,8 +218,8 @@ class Seat:
 
     def ask(self, asker: Asker) -> None:
         """Put the table's present question to the bot; the asker is called back, never from within this call."""
-        transport = self._transport
-        self._pending.append(Question(asker, None if transport is None else transport.prepare(asker)))
+        prepared = asker.writer.after_id(legal_actions=self.wants_legal_actions) if self._prepares else None
+        self._pending.append(Question(asker, prepared))
         if not self._flush_due:
             self._flush_soon()
 
@@ -251,7 +251,7 @@ class Seat:
             self._wait_for_connection()
             return
         transport = self._transport
-        while (self._owed or self._pending) and transport and transport.may_send(self._in_flight()):
+        while (self._pending or self._owed) and transport and self._in_flight() < transport.most_in_flight:
             asked = len(self._outstanding)
             if self._owed:
                 asked -= sum(map(self.owes, self._owed))
@@ -259,14 +259,14 @@ class Seat:
             if room <= 0:
                 return
             if self._owed:
-                self._ask_again(room)
+                self._ask_again(transport, room)
             else:
-                self._launch([self._pending.popleft() for _ in range(min(room, len(self._pending)))])
+                self._launch(transport, [self._pending.popleft() for _ in range(min(room, len(self._pending)))])
 
     def _in_flight(self) -> int:
         return sum([batch.in_flight for batch in self._batches])
 
-    def _ask_again(self, room: int) -> None:
+    def _ask_again(self, transport: Transport, room: int) -> None:
         """What was asked before the connection was lost goes first, as far as it is still open."""
         owed = [self._owed.popleft() for _ in range(min(room, len(self._owed)))]
         questions = [question for question in owed if self.owes(question)]
@@ -275,25 +275,27 @@ class Seat:
             question.tries += 1
             question.batch.open.pop(question.id, None)
         if questions:
-            self._fly(questions)
+            self._fly(transport, questions, Batch(questions))
 
-    def _launch(self, questions: list[Question]) -> None:
-        self._start_clocks(questions, self.now())
-        self._fly(questions)
+    def _launch(self, transport: Transport, questions: list[Question]) -> None:
+        first = self._start_clocks(questions)
+        self._fly(transport, questions, Batch(questions))
+        self._remember(first, first + len(questions))
 
-    def _start_clocks(self, questions: Sequence[Question], now: float) -> None:
-        """Ask from now on, under new ids; whatever is asked at once has ids in a row."""
+    def _start_clocks(self, questions: Sequence[Question]) -> int:
+        """Ask from now on, under new ids, of which this returns the first: what is asked at once has ids in a row."""
         first = self._ids(len(questions))
+        now = self.now()
         late = now + self.allowance
         for decision_id, question in enumerate(questions, first):
             question.id = decision_id
             question.sent = now
             question.deadline = late + question.budget
-        end = first + len(questions)
-        self._outstanding.update(zip(range(first, end), questions, strict=True))
-        self._remember(first, end)
+            self._outstanding[decision_id] = question
+        return first
 
     def _remember(self, first: int, end: int) -> None:
+        """That so many ids were given to questions of this bot."""
         given = self._given
         if given and given[-1] == first:
             given[-1] = end
@@ -302,12 +304,10 @@ class Seat:
             if len(given) > 4 * _REMEMBERED:
                 del given[: 2 * _REMEMBERED]
 
-    def _fly(self, questions: list[Question]) -> None:
-        batch = Batch(questions)
+    def _fly(self, transport: Transport, questions: list[Question], batch: Batch) -> None:
         self._batches.append(batch)
-        assert self._transport is not None
         try:
-            self._transport.transmit(questions)
+            transport.transmit(questions)
         except Exception as error:
             for question in questions:
                 self._close(question)
@@ -327,6 +327,7 @@ class Seat:
             self._flush_due = self._held = True
         outstanding, network_us = self._outstanding, self._allowance_us
         count, oldest, newest = 0, math.inf, 0.0
+        sent, latency_us = -1.0, 0
         try:
             for answer in answers:
                 question = outstanding.pop(answer.decision_id, None)
@@ -337,18 +338,15 @@ class Seat:
                 if answer.HasField("error"):
                     self.fail(question, Fault.BOT_ERROR, offered=escape(answer.error))
                     continue
-                batch, sent = question.batch, question.sent
-                batch.open.pop(question.id, None)
+                batch = question.batch
                 batch.in_flight = False
-                if sent < oldest:
-                    oldest = sent
-                if sent > newest:
-                    newest = sent
+                del batch.open[question.id]
+                if question.sent != sent:  # Those that travelled together were sent at once.
+                    sent = question.sent
+                    oldest, newest = min(oldest, sent), max(newest, sent)
+                    latency_us = int(1e6 * (now - sent))
                 question.asker.answered(
-                    answer.action,
-                    latency_us=int(1e6 * (now - sent)),
-                    network_us=network_us,
-                    note=answer.note or None,
+                    answer.action, latency_us=latency_us, network_us=network_us, note=answer.note or None
                 )
         finally:
             self._taken(count, fastest=now - newest, slowest=now - oldest)
@@ -450,7 +448,7 @@ class Seat:
     def _verdict(self, question: Question) -> Fault:
         if question.lost_at is None:
             return Fault.DEADLINE
-        return Fault.DISCONNECTED if question.sent_before_loss else Fault.UNREACHABLE
+        return Fault.DISCONNECTED if question.tries else Fault.UNREACHABLE
 
     # A lost connection ----------------------------------------------------------------------------------------------
 
@@ -464,7 +462,6 @@ class Seat:
         self._up = False
         now = self.now()
         for question in self._outstanding.values():
-            question.sent_before_loss = True
             self._lose(question, now)
         self._drop_batches()
         self._owed.clear()
@@ -485,10 +482,13 @@ class Seat:
 
     def _wait_for_connection(self) -> None:
         """Questions asked while the bot is away: their clocks run, and their hand's reconnect budget with them."""
+        if not self._pending:
+            return
         waiting = list(self._pending)
         self._pending.clear()
+        first = self._start_clocks(waiting)
+        self._remember(first, first + len(waiting))
         now = self.now()
-        self._start_clocks(waiting, now)
         for question in waiting:
             question.tries = 0
             self._lose(question, now)
@@ -497,8 +497,7 @@ class Seat:
     def _hold(self, questions: list[Question]) -> None:
         """Watch the deadlines of questions that cannot be sent now."""
         if questions:
-            batch = Batch(questions)
-            batch.in_flight = False
+            batch = Batch(questions, in_flight=False)
             self._batches.append(batch)
             self._watch(batch)
 

@@ -63,8 +63,9 @@ class HandSpec:
 
 
 class Decided(NamedTuple):
-    """How a decision went, for the journal and the metrics."""
+    """How a decision at a table went, for the journal and the metrics."""
 
+    table: "Table"
     seat: int
     phase: Phase
     action: str
@@ -157,11 +158,11 @@ class Table:
             if not 0 <= latency_us <= self._move_us:
                 latency_us = self._charge(seat, latency_us, network_us)
             if note:
-                return self._decided(Decided(seat, phase, token, latency_us, note=cut(note)))
+                return self._decided(Decided(self, seat, phase, token, latency_us, note=cut(note)))
             # Nearly all are of this kind, so they take the short way to the same.
             self._last[seat] = len(self._latencies)
             self._latencies.append(latency_us)
-            return _plainly_decided((seat, phase, token, latency_us, None, None, None))
+            return _plainly_decided((self, seat, phase, token, latency_us, None, None, None))
         return self.fault(fault, latency_us=latency_us, network_us=network_us, offered=escape(token))
 
     def fault(
@@ -177,7 +178,7 @@ class Table:
             return None
         action = hand.default_action()
         hand.apply(action)
-        return self._decided(Decided(seat, phase, TOKENS[phase][action], latency_us, fault, offered))
+        return self._decided(Decided(self, seat, phase, TOKENS[phase][action], latency_us, fault, offered))
 
     def forfeit(self, seat: int, fault: Fault) -> None:
         """The seat leaves: at its last strike, or because it was never there."""

@@ -7,7 +7,7 @@ of this; of a hand that is not sampled a decision costs one look into a dictiona
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any, Final
 
@@ -67,18 +67,21 @@ class TraceWatcher:
             "hand", kind=SpanKind.INTERNAL, attributes=_hand_attributes(spec), start_time=self._clock_ns()
         )
 
-    def decided(self, table: Table, decided: Decided) -> None:
-        """A span as long as the decision took, which ends now."""
-        if (hand := self._open.get(table)) is None:
-            return
+    def decided(self, told: Sequence[Decided]) -> None:
+        """A span as long as the decision took, which ends now, for each whose hand is sampled."""
         now = self._clock_ns()
+        for decided in told:
+            if (hand := self._open.get(decided.table)) is not None:
+                self._span(hand, decided, now)
+
+    def _span(self, hand: Span, decided: Decided, now: int) -> None:
         span = self._tracer.start_span(
             "decision",
             context=set_span_in_context(hand),
             kind=SpanKind.CLIENT,
             attributes={
                 "wakeng.seat": decided.seat,
-                "wakeng.bot": table.spec.names[decided.seat].bot,
+                "wakeng.bot": decided.table.spec.names[decided.seat].bot,
                 "wakeng.phase": decided.phase.value,
                 "wakeng.action": decided.action,
             },

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from wakeng.engine import Fault, RuleSet
-from wakeng.services.journal import Journal, which_hand, who
+from wakeng.services.journal import Journal, Plain, which_hand, who
 from wakeng.services.metrics import Metrics
 from wakeng.services.table import Decided, Table
 
@@ -17,21 +17,30 @@ class JournalWatcher:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._plain_decision = journal.plain_decision
-        self._hands: dict[Table, bytes] = {}
+        self._who: dict[Table, list[bytes]] = {}
+        """What all lines on a seat's decisions say, by seat."""
 
     def hand_started(self, table: Table) -> None:
         """No line; the first decision says which hand it is of."""
         spec = table.spec
-        self._hands[table] = which_hand(match_id=spec.match_id, hand_index=spec.hand_index, attempt=spec.attempt)
+        hand = which_hand(match_id=spec.match_id, hand_index=spec.hand_index, attempt=spec.attempt)
+        self._who[table] = [hand + who(seat, name.bot) for seat, name in enumerate(spec.names)]
 
-    def decided(self, table: Table, decided: Decided) -> None:
-        """One line."""
-        seat, phase, action, latency_us, fault, _, note = decided
-        if fault is None and note is None:
-            self._plain_decision(self._hands[table], who(seat, table.spec.names[seat].bot), phase, action, latency_us)
-            return
-        spec = table.spec
+    def decided(self, told: Sequence[Decided]) -> None:
+        """A line each."""
+        plain: list[Plain] = []
+        for decided in told:
+            table, seat, phase, action, latency_us, fault, _, note = decided
+            if fault is None and note is None:
+                plain.append((self._who[table][seat], phase, action, latency_us))
+                continue
+            self._journal.plain_decisions(plain)
+            plain = []
+            self._tell(decided)
+        self._journal.plain_decisions(plain)
+
+    def _tell(self, decided: Decided) -> None:
+        spec = decided.table.spec
         self._journal.decision(
             match_id=spec.match_id,
             hand_index=spec.hand_index,
@@ -60,14 +69,14 @@ class JournalWatcher:
 
     def hand_ended(self, table: Table) -> None:
         """No line; the record tells it."""
-        del self._hands[table]
+        del self._who[table]
 
     def hand_voided(self, table: Table, reason: str) -> None:
         """One line, as a voided hand has no record; and one in the log, for it is the operator's affair.
 
         That has the error's origin too, where it is an error that voids the hand.
         """
-        del self._hands[table]
+        del self._who[table]
         spec = table.spec
         ids = {"match_id": spec.match_id, "hand_index": spec.hand_index, "attempt": spec.attempt}
         log.warning("a hand was voided and is played again", extra={**ids, "reason": reason}, exc_info=sys.exception())
@@ -90,13 +99,14 @@ class MetricsWatcher:
     def hand_started(self, table: Table) -> None:
         """Nothing; the arena knows how many are in play."""
 
-    def decided(self, table: Table, decided: Decided) -> None:
-        """Counts it, and its fault."""
-        seat, phase, _, latency_us, fault, _, _ = decided
-        bot = self._bots[table.spec.names[seat].bot]
-        bot.decision(phase, latency_us)
-        if fault is not None:
-            bot.fault(fault)
+    def decided(self, told: Sequence[Decided]) -> None:
+        """Counts them, and their faults."""
+        bots = self._bots
+        for table, seat, phase, _, latency_us, fault, _, _ in told:
+            bot = bots[table.spec.names[seat].bot]
+            bot.decision(phase, latency_us)
+            if fault is not None:
+                bot.fault(fault)
 
     def faulted(self, table: Table, seat: int, fault: Fault) -> None:
         """Counts it."""

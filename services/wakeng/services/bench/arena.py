@@ -9,7 +9,7 @@ and counted.
 
 import asyncio
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from statistics import median
@@ -94,7 +94,7 @@ class Stopwatch:
         """The time before a hand's first decision is not only the bot's."""
         self._since = None
 
-    def decided(self, table: Table, decided: Decided) -> None:
+    def decided(self, told: Sequence[Decided]) -> None:
         """One decision ends, and the next one's time begins."""
         now = time.perf_counter()
         if self._since is not None:

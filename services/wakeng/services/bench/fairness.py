@@ -65,7 +65,7 @@ class HandClock:
     def hand_started(self, table: Table) -> None:
         """Nothing."""
 
-    def decided(self, table: Table, decided: Decided) -> None:
+    def decided(self, told: Sequence[Decided]) -> None:
         """Nothing."""
 
     def faulted(self, table: Table, seat: int, fault: Fault) -> None:

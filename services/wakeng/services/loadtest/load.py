@@ -8,7 +8,7 @@ parked until a decision is due, and a decision that is due while no table has a 
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import ceil
 from typing import Final, NamedTuple
@@ -257,7 +257,8 @@ class Load:
     # Questions ------------------------------------------------------------------------------------------------------
 
     def asked(self, lane: Lane, asker: Asker) -> None:
-        """A table has a question for the bot."""
+        """A table has a question for the bot, which has answered the one before."""
+        self._floor.tell()
         if lane.overdue:
             self._put(lane, asker, *lane.overdue.popleft())
         elif self.plan.open or self._over.is_set():
@@ -271,11 +272,13 @@ class Load:
 
     # As a watcher of the tables -------------------------------------------------------------------------------------
 
-    def decided(self, table: Table, decided: Decided) -> None:
-        """Count it, if the bot under test was asked."""
-        open_ = self._open.pop(table, None)
-        if open_ is None:
-            return
+    def decided(self, told: Sequence[Decided]) -> None:
+        """Count those that the bot under test was asked for."""
+        for decided in told:
+            if (open_ := self._open.pop(decided.table, None)) is not None:
+                self._answered(decided, open_)
+
+    def _answered(self, decided: Decided, open_: _Open) -> None:
         latency_us = int(1e6 * (self.now - open_.due))
         measured = open_.lane.measured
         measured.add(open_.step, decided.phase, latency_us, fault=decided.fault)
