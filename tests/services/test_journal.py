@@ -12,10 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wakeng.engine import TOKENS
+from tests.services.tables import table
+from wakeng.engine import TOKENS, Fault, Phase
 from wakeng.services.errors import LineFileError
 from wakeng.services.journal import Journal, which_hand, who
 from wakeng.services.plaintext import json_line, plain_text
+from wakeng.services.table import Decided, Name, Table
 
 NOON = int(datetime(2026, 1, 2, 12, 0, 0, 250_000, UTC).timestamp() * 1_000_000)
 DECISION: dict[str, Any] = {
@@ -43,6 +45,13 @@ def lines(path: Path) -> list[dict[str, Any]]:
     text = path.read_bytes()
     assert text.endswith(b"\n")
     return [orjson.loads(line) for line in text.split(b"\n")[:-1]]
+
+
+def whose(hand: Table) -> dict[Table, list[bytes]]:
+    """What the lines on a table's decisions say, by seat."""
+    spec = hand.spec
+    of = which_hand(match_id=spec.match_id, hand_index=spec.hand_index, attempt=spec.attempt)
+    return {hand: [of + who(seat, name.bot) for seat, name in enumerate(spec.names)]}
 
 
 def test_a_decision_is_told_with_the_names_of_the_record(path: Path) -> None:
@@ -84,14 +93,39 @@ def test_times_are_in_utc_to_the_microsecond(path: Path) -> None:
 @pytest.mark.parametrize("bot", ["greedy", 'x"}\n{', "\x9b2J\u2028"])
 def test_a_plain_decision_is_the_line_of_any_other(path: Path, bot: str) -> None:
     of: dict[str, Any] = {"match_id": bot, "hand_index": 7, "attempt": 0}
+    hand = table(**of, names=(Name(bot),) * 3)
+    told = [Decided(hand, 2, phase, token, 812) for phase, tokens in TOKENS.items() for token in tokens]
     with open_journal(path) as journal:
-        for phase, tokens in TOKENS.items():
-            for token in tokens:
-                journal.plain_decisions([(which_hand(**of) + who(2, bot), phase, token, 812)])
-                journal.decision(**of, seat=2, bot=bot, phase=phase.value, action=token, latency_us=812)
-    told = path.read_bytes().split(b"\n")[:-1]
-    assert told[::2] == told[1::2]
-    assert len(told) == 2 * sum(map(len, TOKENS.values()))
+        journal.decisions(told, whose(hand))
+        for _, seat, phase, token, latency_us, _, _, _ in told:
+            journal.decision(**of, seat=seat, bot=bot, phase=phase.value, action=token, latency_us=latency_us)
+    lines = path.read_bytes().split(b"\n")[:-1]
+    assert lines[: len(told)] == lines[len(told) :]
+    assert len(lines) == 2 * len(told)
+
+
+def test_decisions_are_told_in_order_whatever_there_is_to_say_of_them(path: Path) -> None:
+    hand = table()
+    told = [
+        Decided(hand, seat, Phase.BID, "pass", seat, note="hm" if seat == 1 else None, fault=fault)
+        for seat, fault in ((0, None), (1, None), (2, None), (0, Fault.DEADLINE), (1, None))
+    ]
+    with open_journal(path) as journal:
+        journal.decisions(told, whose(hand))
+    assert [(line["seat"], line.get("note"), line.get("fault")) for line in lines(path)] == [
+        (0, None, None),
+        (1, "hm", None),
+        (2, None, None),
+        (0, None, "DEADLINE"),
+        (1, "hm", None),
+    ]
+
+
+def test_more_decisions_than_the_buffer_holds_are_all_told(path: Path) -> None:
+    hand = table()
+    with open_journal(path, most_buffered=3) as journal:
+        journal.decisions([Decided(hand, 0, Phase.BID, "pass", number) for number in range(11)], whose(hand))
+    assert [line["latency_us"] for line in lines(path)] == list(range(11))
 
 
 # Hostile text -------------------------------------------------------------------------------------

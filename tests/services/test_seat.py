@@ -290,7 +290,7 @@ async def test_the_network_share_is_given_on_top() -> None:
     assert not player.faults
     await asyncio.sleep(0.02)
     assert player.faults == [(Fault.DEADLINE, 1_580_000)]
-    (failed,) = (seat for seat in range(3) if player.table.last(seat))
+    (failed,) = (seat for seat in range(3) if player.table.last[seat])
     assert player.table.bank_us[failed] == 0
 
 

@@ -46,8 +46,8 @@ def test_an_answer_tells_what_was_decided() -> None:
     assert decided is not None
     assert (decided.seat, decided.phase, decided.action) == (seat, phase, token)
     assert (decided.latency_us, decided.note, decided.fault, decided.offered) == (5, "why not", None, None)
-    assert hand.last(seat) == (5, None)
-    assert hand.last(hand.seat) is None
+    assert hand.last[seat] == (5, None)
+    assert hand.last[hand.seat] is None
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_at_its_last_strike_nothing_is_played_and_the_seat_escapes() -> None:
 
 def test_strikes_are_counted_by_seat() -> None:
     hand = table(times={"max_strikes": 2})
-    while not hand.over and not all(map(hand.last, range(3))):
+    while not hand.over and not all(hand.last):
         assert hand.fault(Fault.DEADLINE, latency_us=0), "the first of its seat"
     assert hand.fault(Fault.DEADLINE, latency_us=0) is None
     assert hand.over

@@ -15,7 +15,7 @@ from wakeng.engine.deal import (
 from wakeng.engine.faults import Fault, Side
 from wakeng.engine.hand import Hand, IllegalAction, UnknownToken
 from wakeng.engine.observe import Observation
-from wakeng.engine.phases import ACTIONS, TOKENS, TRANSITIONS, Phase
+from wakeng.engine.phases import ACTIONS, ALL_TOKENS, TOKENS, TRANSITIONS, Phase
 from wakeng.engine.plays import PLAY_ID, PLAYS, Kind, Play, classify
 from wakeng.engine.record import RecordError, deal_members, decode, encode, replay, result_members, verify
 from wakeng.engine.rules import PRESETS, Bidding, FirstCaller, RuleError, RuleSet, rule_set
@@ -24,6 +24,7 @@ from wakeng.engine.tasks import Task
 
 __all__ = [
     "ACTIONS",
+    "ALL_TOKENS",
     "CARD_NAMES",
     "KITTY",
     "PLAYS",

@@ -137,11 +137,13 @@ _LENGTH: Final = tuple(_DECISIONS + length for length in _SMALL)
 def arena_message(requests: Iterable[tuple[int, bytes]], others: bytes) -> bytes:
     """A stream message of DecideRequests, as (id, encoded rest), and of other fields of an ArenaMessage, encoded too.
 
+    Ids are what `wakeng.services.ids` gives, none below 2^35.
+
     PlayRequest and JoinResponse are the same on the wire: an ArenaMessage as field 1.
     """
     pieces: list[bytes] = []
     for decision_id, rest in requests:
-        asked = _decision_id(decision_id)
+        asked = _TAGGED_PAIRS[decision_id & 16383] + _upper(decision_id >> 14)
         length = len(asked) + len(rest)
         pieces += (_LENGTH[length] if length < _READY else _DECISIONS + _long_varint(length), asked, rest)
     pieces.append(others)
@@ -255,7 +257,7 @@ class RequestWriter:
         else:
             observation = _observation(hand, seat)
         length = len(observation)
-        last = table.last(seat)
+        last = table.last[seat]
         return b"".join(
             (
                 _ASKED[phase],

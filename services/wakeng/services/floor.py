@@ -66,8 +66,8 @@ class Floor:
         self.broken: Exception | None = None
         """An error of the arena's own outside any hand; nothing can go on."""
         self._watchers = watchers
-        self._untold: list[Decided] = []
-        """Decisions of this turn."""
+        self.untold: list[Decided] = []
+        """Decisions of this turn; who puts the first one here sees to it that they will be told."""
         self._wake = wake
         self._loop = asyncio.get_running_loop()
         self._playing: set[_Play] = set()
@@ -187,17 +187,15 @@ class Floor:
 
     # Called back by the plays ---------------------------------------------------------------------------------------
 
-    def decided(self, decided: Decided) -> None:
-        """Tell everybody soon."""
-        if not self._untold:
-            self._loop.call_soon(self.tell)
-        self._untold.append(decided)
+    def tell_soon(self) -> None:
+        """Tell everybody at the end of the turn."""
+        self._loop.call_soon(self.tell)
 
     def tell(self) -> None:
         """Tell everybody of what was decided; hands of which the arena fails to tell are void."""
-        if not self._untold:
+        if not self.untold:
             return
-        told, self._untold = self._untold, []
+        told, self.untold = self.untold, []
         try:
             for watcher in self._watchers:
                 watcher.decided(told)
@@ -365,8 +363,11 @@ class _Play:
 
     def _moved(self, decided: Decided | None) -> None:
         """Tell of it and go on; for whatever fails on the way the caller voids the hand."""
+        floor = self._floor
         if decided is None:
-            self._floor.parted(self.table)
+            floor.parted(self.table)
         else:
-            self._floor.decided(decided)
+            if not floor.untold:
+                floor.tell_soon()
+            floor.untold.append(decided)
         self.go_on()

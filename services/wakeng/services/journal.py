@@ -9,7 +9,7 @@ line writes it out, and so is as slow as the disk; no line is ever dropped.
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -18,10 +18,11 @@ from typing import Any, Final, Self
 
 from structlog import BoundLoggerBase
 
-from wakeng.engine import TOKENS, Phase
+from wakeng.engine import TOKENS
 from wakeng.services.errors import LineFileError
 from wakeng.services.linefile import LineFile
 from wakeng.services.plaintext import json_line
+from wakeng.services.table import Decided, Table
 
 MOST_BYTES: Final = 256 << 20
 BACKUPS: Final = 4
@@ -59,7 +60,7 @@ _MADE: Final = {
 
 
 def which_hand(*, match_id: str, hand_index: int, attempt: int) -> bytes:
-    """What the lines on the decisions of one hand say; with `who`, for `Journal.plain_decisions`, what a seat's say."""
+    """What the lines on the decisions of one hand say; with `who`, for `Journal.decisions`, what a seat's say."""
     return _inside({"match_id": match_id, "hand_index": hand_index, "attempt": attempt}) + b","
 
 
@@ -73,8 +74,6 @@ def _inside(fields: dict[str, str | int]) -> bytes:
     return json_line(None, "", fields)[1:-2]
 
 
-Plain = tuple[bytes, Phase, str, int]
-"""A decision of which there is no more to say: of which hand and by whom, its phase, action and latency."""
 _PLAIN_LINE: Final = b'%b%b%b%d,"event":"decision"}\n'
 
 
@@ -116,14 +115,38 @@ class Journal:
         file = _Rotating(Path(path), max_bytes, backups)
         return cls(file, clock=clock, on_lines=on_lines, on_failure=on_failure, most_buffered=most_buffered)
 
-    def plain_decisions(self, decisions: Sequence[Plain]) -> None:
-        """Decisions that were applied together, each with the line that `decision` gives it, in a tenth of its time."""
-        if not decisions:
-            return
+    def decisions(self, told: Sequence[Decided], whose: Mapping[Table, Sequence[bytes]]) -> None:
+        """Decisions that were applied together; `whose` has by table and seat what `which_hand` and `who` say.
+
+        Where there is no more to say of one than that, it has its line in a tenth of the time that `decision` takes.
+        """
         second, us = divmod(self._clock(), 1_000_000)
         at = b'{"at":"%b.%06dZ",' % (_second_bytes(second), us)
-        self._buffer.extend(
-            [_PLAIN_LINE % (at, who, _MADE[phase][action], latency) for who, phase, action, latency in decisions]
+        lines: list[bytes] = []
+        for decided in told:
+            table, seat, phase, action, latency_us, fault, _, note = decided
+            if fault is None and note is None:
+                lines.append(_PLAIN_LINE % (at, whose[table][seat], _MADE[phase][action], latency_us))
+            else:
+                self._buffer.extend(lines)
+                lines = []
+                self._decision(decided)
+        self._buffer.extend(lines)
+
+    def _decision(self, decided: Decided) -> None:
+        spec = decided.table.spec
+        self.decision(
+            match_id=spec.match_id,
+            hand_index=spec.hand_index,
+            attempt=spec.attempt,
+            seat=decided.seat,
+            bot=spec.names[decided.seat].bot,
+            phase=decided.phase.value,
+            action=decided.action,
+            latency_us=decided.latency_us,
+            fault=decided.fault.value if decided.fault else None,
+            offered=decided.offered,
+            note=decided.note,
         )
 
     def decision(

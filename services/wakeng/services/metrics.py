@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from http.server import HTTPServer
 from platform import python_version
 from threading import Thread
@@ -50,7 +51,11 @@ _CALL_BOUNDS: Final = (0.005, 0.025, 0.1, 0.5, 2.5, 10, 60)
 _LE: Final = (*(f"{bound / 1e6:g}" for bound in _BOUNDS_US), "+Inf")
 
 
-class _Latencies:
+bucket_of: Final[Callable[[int], int]] = partial(bisect_left, _BOUNDS_US)
+"""Where a latency in microseconds is counted."""
+
+
+class LatencyTally:
     """The decisions of one bot in one phase: how many by latency, and their sum."""
 
     __slots__ = ("counts", "total_us")
@@ -75,7 +80,7 @@ class BotMetrics:
         """For `Metrics.bot`."""
         self.name = name
         """The label."""
-        self.latencies: Final[dict[Phase, _Latencies]] = {phase: _Latencies() for phase in Phase}
+        self.latencies: Final[dict[Phase, LatencyTally]] = {phase: LatencyTally() for phase in Phase}
         self._faults: Final = {
             fault: metrics.faults.labels(bot=name, fault=fault.value)
             for fault in Fault
@@ -87,7 +92,7 @@ class BotMetrics:
     def decision(self, phase: Phase, latency_us: int) -> None:
         """A decision was applied."""
         tally = self.latencies[phase]
-        tally.counts[bisect_left(_BOUNDS_US, latency_us)] += 1
+        tally.counts[bucket_of(latency_us)] += 1
         tally.total_us += latency_us
 
     def fault(self, fault: Fault) -> None:

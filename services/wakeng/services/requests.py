@@ -20,7 +20,7 @@ def decide_request(table: Table, decision_id: int, *, left_s: float, legal_actio
         hand_index=spec.hand_index,
         attempt=spec.attempt,
     )
-    if (last := table.last(seat)) is not None:
+    if (last := table.last[seat]) is not None:
         request.last_latency_us, fault = last
         if fault is not None:
             request.last_fault = fault

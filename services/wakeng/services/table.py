@@ -13,6 +13,8 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from wakeng.engine import (
+    ACTIONS,
+    ALL_TOKENS,
     TOKENS,
     Bidding,
     Fault,
@@ -21,7 +23,6 @@ from wakeng.engine import (
     Phase,
     RuleSet,
     Side,
-    UnknownToken,
     deal_members,
     result_members,
 )
@@ -29,7 +30,6 @@ from wakeng.engine.record import MOST_NOTE_BYTES, MOST_OFFERED_BYTES, RECORD_VER
 from wakeng.services.spec import TimeControl
 
 _MOST_LATENCY_US: Final = 2**31 - 1
-_NONE: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +75,9 @@ class Decided(NamedTuple):
     note: str | None = None
 
 
+_ACTION_OF: Final = {phase: actions.get for phase, actions in ACTIONS.items()}
+_NO_ACTION: Final = -1
+"""Of a word that is no action of the phase; it is never legal."""
 _PHASES: Final = {phase: phase.value for phase in Phase}
 """Their names; an enum's own way to them is a call."""
 _plainly_decided: Final = partial(tuple.__new__, Decided)
@@ -87,12 +90,12 @@ class Table:
     __slots__ = (
         "_extras",
         "_faults",
-        "_last",
         "_latencies",
         "_move_us",
         "_strikes",
         "bank_us",
         "hand",
+        "last",
         "parting_fault",
         "paused",
         "reconnect_us",
@@ -111,8 +114,8 @@ class Table:
         self._move_us = 1000 * spec.time_control.move_ms
         self.bank_us = [1000 * spec.time_control.bank_ms] * players
         self.reconnect_us = [1000 * spec.time_control.reconnect_ms] * players
-        self._last = [_NONE] * players
-        """Which decision was each seat's previous one."""
+        self.last: list[tuple[int, str | None] | None] = [None] * players
+        """By seat how its previous decision went, which its bot is told: microseconds, and a fault if any."""
         self.parting_fault: Fault | None = None
         """What made a seat leave."""
         self.paused = False
@@ -149,18 +152,16 @@ class Table:
         hand = self.hand
         seat, phase = hand.turn, hand.phase
         try:
-            hand.apply_token(token)
-        except UnknownToken:
-            fault = Fault.MALFORMED
+            hand.apply(_ACTION_OF[phase](token, _NO_ACTION))
         except IllegalAction:
-            fault = Fault.ILLEGAL_ACTION
+            fault = Fault.ILLEGAL_ACTION if token in ALL_TOKENS else Fault.MALFORMED
         else:
             if not 0 <= latency_us <= self._move_us:
                 latency_us = self._charge(seat, latency_us, network_us)
             if note:
                 return self._decided(Decided(self, seat, phase, token, latency_us, note=cut(note)))
             # Nearly all are of this kind, so they take the short way to the same.
-            self._last[seat] = len(self._latencies)
+            self.last[seat] = latency_us, None
             self._latencies.append(latency_us)
             return _plainly_decided((self, seat, phase, token, latency_us, None, None, None))
         return self.fault(fault, latency_us=latency_us, network_us=network_us, offered=escape(token))
@@ -186,13 +187,6 @@ class Table:
         self.parting_fault = fault
         self.hand.escape(seat)
 
-    def last(self, seat: int) -> tuple[int, str | None] | None:
-        """How the seat's previous decision went, which its bot is told: latency in microseconds, and a fault if any."""
-        number = self._last[seat]
-        if number == _NONE:
-            return None
-        return self._latencies[number], self._extras[number].get("fault") if number in self._extras else None
-
     def note_fault(self, seat: int, fault: Fault) -> None:
         """Count a fault outside any decision; it costs nothing here."""
         if fault.side is Side.ARENA:
@@ -212,7 +206,7 @@ class Table:
         return latency_us
 
     def _decided(self, decided: Decided) -> Decided:
-        self._last[decided.seat] = len(self._latencies)
+        self.last[decided.seat] = decided.latency_us, decided.fault and decided.fault.value
         if decided.fault is not None or decided.note:
             self._extras[len(self._latencies)] = _extras(decided)
         self._latencies.append(decided.latency_us)
