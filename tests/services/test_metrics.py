@@ -40,7 +40,7 @@ def test_answers_that_count_for_nothing_are_counted() -> None:
 def test_decisions_are_counted_and_their_latency_falls_into_its_bucket() -> None:
     metrics = Metrics()
     for latency_us in (0, 50, 51, 1_000_000, 2_000_001):
-        metrics.bot("b").decision(Phase.PLAY, latency_us)
+        metrics.bot("b").decisions(Phase.PLAY, latency_us)
     labels = {"bot": "b", "phase": "PLAY"}
     assert value(metrics, "wakeng_decisions_total", **labels) == 5
     buckets = {"5e-05": 2, "0.0001": 3, "0.5": 3, "1": 4, "2": 4, "+Inf": 5}
@@ -52,7 +52,7 @@ def test_decisions_are_counted_and_their_latency_falls_into_its_bucket() -> None
 
 def test_a_phase_that_was_never_asked_is_not_shown() -> None:
     metrics = Metrics()
-    metrics.bot("b").decision(Phase.BID, 1)
+    metrics.bot("b").decisions(Phase.BID, 1)
     assert value(metrics, "wakeng_decisions_total", bot="b", phase="GRAB") is None
 
 
@@ -76,7 +76,7 @@ def test_a_bot_has_its_metrics_once() -> None:
 def test_bots_past_the_bound_share_a_label() -> None:
     metrics = Metrics(most_bots=2)
     for number in range(10):
-        metrics.bot(f"b{number}").decision(Phase.PLAY, 1)
+        metrics.bot(f"b{number}").decisions(Phase.PLAY, 1)
     labels = [sample.labels for family in metrics.registry.collect() for sample in family.samples]
     assert {label["bot"] for label in labels if "bot" in label} == {"b0", "b1", "other"}
     assert value(metrics, "wakeng_decisions_total", bot="other", phase="PLAY") == 8
@@ -162,7 +162,7 @@ def test_names_and_help_texts_follow_the_conventions() -> None:
 
 def test_metrics_are_served_to_prometheus() -> None:
     metrics = Metrics()
-    metrics.bot('we"ird\n').decision(Phase.PLAY, 1)
+    metrics.bot('we"ird\n').decisions(Phase.PLAY, 1)
     server = serve_metrics(metrics, "127.0.0.1:0")
     with fetch(f"http://{server.address}/metrics") as answer:
         families = {family.name: family for family in text_string_to_metric_families(answer.read().decode())}

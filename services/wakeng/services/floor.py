@@ -326,7 +326,10 @@ class _Play:
         hand = self.table.hand
         if hand.result is None:
             self.chairs[hand.turn].seat.ask(self)
-            return
+        else:
+            self._end()
+
+    def _end(self) -> None:
         self._floor.tell()
         if not self.over:  # It is, where that failed.
             self.over = True
@@ -370,4 +373,8 @@ class _Play:
             if not floor.untold:
                 floor.tell_soon()
             floor.untold.append(decided)
-        self.go_on()
+        hand = self.table.hand
+        if hand.result is None:
+            self.chairs[hand.turn].seat.ask(self)
+        else:
+            self._end()

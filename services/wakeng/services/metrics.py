@@ -10,7 +10,6 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from http.server import HTTPServer
 from platform import python_version
 from threading import Thread
@@ -51,11 +50,7 @@ _CALL_BOUNDS: Final = (0.005, 0.025, 0.1, 0.5, 2.5, 10, 60)
 _LE: Final = (*(f"{bound / 1e6:g}" for bound in _BOUNDS_US), "+Inf")
 
 
-bucket_of: Final[Callable[[int], int]] = partial(bisect_left, _BOUNDS_US)
-"""Where a latency in microseconds is counted."""
-
-
-class LatencyTally:
+class _Latencies:
     """The decisions of one bot in one phase: how many by latency, and their sum."""
 
     __slots__ = ("counts", "total_us")
@@ -80,7 +75,7 @@ class BotMetrics:
         """For `Metrics.bot`."""
         self.name = name
         """The label."""
-        self.latencies: Final[dict[Phase, LatencyTally]] = {phase: LatencyTally() for phase in Phase}
+        self.latencies: Final[dict[Phase, _Latencies]] = {phase: _Latencies() for phase in Phase}
         self._faults: Final = {
             fault: metrics.faults.labels(bot=name, fault=fault.value)
             for fault in Fault
@@ -89,15 +84,15 @@ class BotMetrics:
         self._late = metrics.late_answers.labels(bot=name)
         self._stale = metrics.stale_answers.labels(bot=name)
 
-    def decision(self, phase: Phase, latency_us: int) -> None:
-        """A decision was applied."""
+    def decisions(self, phase: Phase, latency_us: int, count: int = 1) -> None:
+        """So many decisions were applied that took so long each."""
         tally = self.latencies[phase]
-        tally.counts[bucket_of(latency_us)] += 1
-        tally.total_us += latency_us
+        tally.counts[bisect_left(_BOUNDS_US, latency_us)] += count
+        tally.total_us += count * latency_us
 
-    def fault(self, fault: Fault) -> None:
-        """A fault, in a decision or outside."""
-        self._faults[fault].inc()
+    def fault(self, fault: Fault, count: int = 1) -> None:
+        """Faults of a kind, in decisions or outside."""
+        self._faults[fault].inc(count)
 
     def late(self, count: int = 1) -> None:
         """Answers to questions that were over; they cost nothing."""

@@ -59,7 +59,7 @@ def specimen() -> Metrics:
     """Metrics in which each has been counted once."""
     metrics = Metrics()
     bot = metrics.bot("b")
-    bot.decision(Phase.PLAY, 1)
+    bot.decisions(Phase.PLAY, 1)
     bot.fault(Fault.DEADLINE)
     metrics.hand("xian", Winner.DIGGER)
     metrics.call("/wakeng.v1.MatchService/GetMatch", "OK", 0.001)

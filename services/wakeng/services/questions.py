@@ -1,6 +1,5 @@
 """A question of a table on its way to a bot, and those that travel with it."""
 
-from collections.abc import Collection
 from typing import Protocol
 
 from wakeng.engine import Fault
@@ -55,10 +54,10 @@ class Batch:
 
     __slots__ = ("in_flight", "open", "second_look")
 
-    def __init__(self, questions: Collection[Question], *, in_flight: bool = True) -> None:
-        self.open: dict[int, Question] = {question.id: question for question in questions}
+    def __init__(self, questions: dict[int, Question]) -> None:
+        self.open = questions
         """Those that are still awaited, by their ids."""
-        for question in questions:
+        for question in questions.values():
             question.batch = self
-        self.in_flight = in_flight
+        self.in_flight = True
         self.second_look = False

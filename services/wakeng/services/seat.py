@@ -19,6 +19,7 @@ from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import Final, Protocol
 
 from wakeng.engine import Fault, RuleSet
@@ -35,6 +36,7 @@ MOST_PER_MESSAGE: Final = 256
 DEFAULT_MOST: Final = 1_000_000
 _REMEMBERED: Final = 4096
 """How many ranges of ids that were given out are kept."""
+_DEADLINE: Final = attrgetter("deadline")
 _LAG_TOLERATED: Final = 0.001
 """Seconds a deadline may fall due late before the arena takes the delay upon itself."""
 
@@ -261,7 +263,16 @@ class Seat:
             if self._owed:
                 self._ask_again(transport, room)
             else:
-                self._launch(transport, [self._pending.popleft() for _ in range(min(room, len(self._pending)))])
+                self._launch(transport, self._next(room))
+
+    def _next(self, most: int) -> list[Question]:
+        """What has waited longest, and waits no more."""
+        pending = self._pending
+        if len(pending) > most:
+            return [pending.popleft() for _ in range(most)]
+        questions = list(pending)
+        pending.clear()
+        return questions
 
     def _in_flight(self) -> int:
         return sum([batch.in_flight for batch in self._batches])
@@ -275,24 +286,25 @@ class Seat:
             question.tries += 1
             question.batch.open.pop(question.id, None)
         if questions:
-            self._fly(transport, questions, Batch(questions))
+            self._fly(transport, questions, Batch({question.id: question for question in questions}))
 
     def _launch(self, transport: Transport, questions: list[Question]) -> None:
-        first = self._start_clocks(questions)
-        self._fly(transport, questions, Batch(questions))
-        self._remember(first, first + len(questions))
+        self._fly(transport, questions, self._start_clocks(questions))
 
-    def _start_clocks(self, questions: Sequence[Question]) -> int:
-        """Ask from now on, under new ids, of which this returns the first: what is asked at once has ids in a row."""
+    def _start_clocks(self, questions: Sequence[Question]) -> Batch:
+        """Ask from now on, under new ids; whatever is asked at once has ids in a row."""
         first = self._ids(len(questions))
+        end = first + len(questions)
+        batch = Batch(dict(zip(range(first, end), questions, strict=True)))
+        self._outstanding.update(batch.open)
+        self._remember(first, end)
         now = self.now()
         late = now + self.allowance
-        for decision_id, question in enumerate(questions, first):
+        for decision_id, question in batch.open.items():
             question.id = decision_id
             question.sent = now
             question.deadline = late + question.budget
-            self._outstanding[decision_id] = question
-        return first
+        return batch
 
     def _remember(self, first: int, end: int) -> None:
         """That so many ids were given to questions of this bot."""
@@ -413,7 +425,7 @@ class Seat:
     # Deadlines ------------------------------------------------------------------------------------------------------
 
     def _watch(self, batch: Batch) -> None:
-        earliest = min([question.deadline for question in batch.open.values()])
+        earliest = min(map(_DEADLINE, batch.open.values()))
         self._deadlines.add(earliest, lambda due: self._look(batch, due), batch.open)
 
     def _look(self, batch: Batch, due: float) -> None:
@@ -465,7 +477,7 @@ class Seat:
             self._lose(question, now)
         self._drop_batches()
         self._owed.clear()
-        self._hold(self.outstanding())
+        self._hold(Batch(dict(self._outstanding)))
         self._wait_for_connection()
         self.on_lost(self)
 
@@ -484,20 +496,18 @@ class Seat:
         """Questions asked while the bot is away: their clocks run, and their hand's reconnect budget with them."""
         if not self._pending:
             return
-        waiting = list(self._pending)
-        self._pending.clear()
-        first = self._start_clocks(waiting)
-        self._remember(first, first + len(waiting))
+        waiting = self._next(len(self._pending))
+        batch = self._start_clocks(waiting)
         now = self.now()
         for question in waiting:
             question.tries = 0
             self._lose(question, now)
-        self._hold(waiting)
+        self._hold(batch)
 
-    def _hold(self, questions: list[Question]) -> None:
+    def _hold(self, batch: Batch) -> None:
         """Watch the deadlines of questions that cannot be sent now."""
-        if questions:
-            batch = Batch(questions, in_flight=False)
+        batch.in_flight = False
+        if batch.open:
             self._batches.append(batch)
             self._watch(batch)
 
@@ -525,7 +535,7 @@ class Seat:
                 question.lost_at = None
                 question.deadline = question.sent + self.allowance + question.budget
         self._drop_batches()
-        self._hold(questions)
+        self._hold(Batch(dict(self._outstanding)))
         self._owed = deque(questions)
         self._flush_soon()
 
