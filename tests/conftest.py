@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+import wakeng.sdk.polling  # noqa: F401  # Before any test loads gRPC by itself, and not as ours is loaded.
 from tests.postgres import Server, running
 
 # A test machine under load is slow now and then; what is too slow is for benchmarks to say, not for tests.

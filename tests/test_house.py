@@ -103,6 +103,20 @@ def imports(path: Path) -> set[str]:
     return found
 
 
+GRPC = "wakeng.sdk.polling.grpc"
+
+
+@pytest.mark.parametrize("path", sources("bots", "services"), ids=name)
+def test_grpc_is_loaded_by_the_one_module_that_settles_how(path: Path) -> None:
+    if path.name == "polling.py":
+        return
+    assert not {module for module in imports(path) if module.split(".")[0] == "grpc"}
+    top = [node for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.ImportFrom)]
+    loading = [f"{node.module}.{alias.name}" for node in top for alias in node.names]
+    others = [at for at, module in enumerate(loading) if module.startswith("grpc_")]
+    assert not others or GRPC in loading[: others[0]], "before whatever else loads it"
+
+
 # Dependencies and pins ----------------------------------------------------------------------------
 
 

@@ -11,9 +11,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from enum import Enum
 from typing import Any, Final, Self
 
-import grpc
-import grpc.aio
-
+from wakeng.sdk.polling import grpc
 from wakeng.sdk.writing import hand_over
 from wakeng.v1 import bot_pb2
 

@@ -6,8 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import grpc
-import grpc.aio
+from wakeng.sdk.polling import grpc
 
 File = str | PathLike[str]
 

@@ -17,13 +17,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-import grpc
-import grpc.aio
-
 from wakeng.sdk.bot import Bot, check, description, make_ready
 from wakeng.sdk.choosing import Chooser
 from wakeng.sdk.dialling import Dialling, File
 from wakeng.sdk.errors import JoinRefused
+from wakeng.sdk.polling import grpc
 from wakeng.sdk.process import first_of, loop_factory, signals
 from wakeng.sdk.server import ServesItself
 from wakeng.sdk.streaming import LARGE_MESSAGES, HandsInPlay, Stream, Unreadable

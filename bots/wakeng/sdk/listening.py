@@ -4,11 +4,9 @@ import ssl
 from dataclasses import dataclass
 from pathlib import Path
 
-import grpc
-import grpc.aio
-
 from wakeng.sdk.dialling import File, is_loopback
 from wakeng.sdk.errors import ListenError
+from wakeng.sdk.polling import grpc
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

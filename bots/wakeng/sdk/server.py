@@ -16,8 +16,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final, Protocol, Self, runtime_checkable
 
-import grpc
-import grpc.aio
 from google.protobuf.message import DecodeError
 
 from wakeng.sdk.bot import Bot, check, description, make_ready
@@ -25,6 +23,7 @@ from wakeng.sdk.choosing import Chooser
 from wakeng.sdk.decision import Decision
 from wakeng.sdk.dialling import File
 from wakeng.sdk.listening import Listening
+from wakeng.sdk.polling import grpc
 from wakeng.sdk.process import first_of, loop_factory, signals
 from wakeng.sdk.streaming import LARGE_MESSAGES, Stream, Unreadable
 from wakeng.v1 import bot_pb2

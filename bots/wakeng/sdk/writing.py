@@ -9,7 +9,7 @@ whoever reads then learns the true status.
 import asyncio
 from typing import Any
 
-import grpc.aio
+from wakeng.sdk.polling import grpc
 
 
 async def hand_over(call: Any, message: bytes, *, connected: bool = False) -> None:

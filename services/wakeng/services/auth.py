@@ -13,10 +13,9 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
-import grpc
-import grpc.aio
 from google.rpc import code_pb2
 
+from wakeng.sdk.polling import grpc
 from wakeng.services.failures import SHAPES
 from wakeng.services.ratelimit import RateLimit
 from wakeng.services.rpc import Context, refuse

@@ -10,9 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any, TypeAlias, cast
 
-import grpc
-import grpc.aio
-
+from wakeng.sdk.polling import grpc
 from wakeng.services.failures import SHAPES
 from wakeng.services.metrics import Metrics
 from wakeng.services.rpc import Context

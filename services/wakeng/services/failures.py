@@ -12,11 +12,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, Final, NoReturn, TypeAlias, cast
 
-import grpc
-import grpc.aio
 from google.protobuf.message import DecodeError
 from google.rpc import code_pb2
 
+from wakeng.sdk.polling import grpc
 from wakeng.services.errors import StoreError
 from wakeng.services.plaintext import plain_text
 from wakeng.services.rpc import Context, invalid, refuse

@@ -4,12 +4,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-import grpc
-import grpc.aio
 from google.protobuf.message import DecodeError
 from google.rpc import code_pb2
 
 from wakeng.engine import Fault, RuleSet
+from wakeng.sdk.polling import grpc
 from wakeng.services.outbox import Write
 from wakeng.services.packed import FIRST_PINGS, Flood, PackedTransport
 from wakeng.services.remote import check_rules, take_description

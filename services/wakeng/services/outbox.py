@@ -17,9 +17,8 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
-import grpc.aio
-
 from wakeng.sdk.client import CallError
+from wakeng.sdk.polling import grpc
 
 Write = Callable[[bytes | None], Coroutine[Any, Any, None]]
 """Writes a message, or with None the end. What grpc raises there is for whoever reads the connection to learn."""

@@ -3,10 +3,9 @@
 import asyncio
 from typing import Final
 
-import grpc
-
 from wakeng.engine import Fault, RuleSet
 from wakeng.sdk.client import BotClient, CallError, Trouble
+from wakeng.sdk.polling import grpc
 from wakeng.sdk.wire import rules_message
 from wakeng.services.seat import NotReady, Opener, Seat, Transport
 from wakeng.services.spec import TimeControl

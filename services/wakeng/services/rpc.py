@@ -3,11 +3,13 @@
 import math
 from typing import Any, NoReturn
 
-import grpc
-import grpc.aio
 from google.protobuf import any_pb2, duration_pb2
 from google.protobuf.message import Message
 from google.rpc import code_pb2, error_details_pb2, status_pb2
+
+from wakeng.sdk.polling import grpc  # Before anybody else loads it.
+
+# isort: split
 from grpc_status import rpc_status
 
 DOMAIN = "wakeng"

@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 from typing import Final
 
-import grpc
-
 from wakeng.bots import REFERENCE_BOTS, create
 from wakeng.bots.extras import MissingExtra
 from wakeng.engine import Fault, RuleSet
 from wakeng.sdk.dialling import Dialling, File
+from wakeng.sdk.polling import grpc
 from wakeng.services.dialling import BadAddress, DiallingPolicy, NotAllowed
 from wakeng.services.errors import UnknownBot
 from wakeng.services.gateway import Gateway

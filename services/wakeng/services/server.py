@@ -4,8 +4,9 @@ import asyncio
 from dataclasses import replace
 from typing import Final, Self
 
-import grpc
-import grpc.aio
+from wakeng.sdk.polling import grpc  # Before anybody else loads it.
+
+# isort: split
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 

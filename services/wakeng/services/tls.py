@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-import grpc
-
 from wakeng.sdk.listening import server_credentials as credentials_of
+from wakeng.sdk.polling import grpc
 from wakeng.services.errors import ServiceError
 
 

@@ -10,13 +10,11 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from itertools import repeat
 from typing import Any, Final
 
-import grpc
-import grpc.aio
-
 from wakeng.bots.faulty.base import FaultyBot
 from wakeng.engine import Fault
 from wakeng.sdk import BotServer, Decision, ListenError
 from wakeng.sdk.bot import description
+from wakeng.sdk.polling import grpc
 from wakeng.v1 import bot_pb2
 
 MOST_UNARY_BYTES: Final = 64 << 10

@@ -3,13 +3,16 @@
 Everything is on: journal, records in SQLite, metrics. The arena runs on one core and whoever answers on another, the
 bot as well as the servers of the baselines (`wakeng.services.bench.pingpong`).
 
+The baselines have gRPC as it comes (`vs_unary`, `single_table_vs_stream`), and then once more as ours is loaded
+(`wakeng.sdk.polling`), which anybody can have who knows of it (`..._alike`).
+
 A lone table's decision lasts from its question to the next one of the same hand: the answer is then applied, logged
 and counted.
 """
 
 import asyncio
 import time
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from statistics import median
@@ -19,7 +22,6 @@ from wakeng.engine import Fault
 from wakeng.services.bench.child import Served, measured, served
 from wakeng.services.bench.figures import Figure, Say, interleave, ratio
 from wakeng.services.bench.machine import Sides, processor_s
-from wakeng.services.bench.pingpong import stream_round_trip_us, unary
 from wakeng.services.bench.playing import arena, match
 from wakeng.services.table import Decided, Table
 
@@ -119,13 +121,15 @@ async def bench_arena(effort: Effort, say: Say) -> dict[str, dict[str, Any]]:
     async with AsyncExitStack() as parts:
         sides = parts.enter_context(Sides())
         with sides.answering():
-            echo = await parts.enter_async_context(served("echo"))
+            echo = await parts.enter_async_context(served("echo", plain=True))
+            alike = await parts.enter_async_context(served("echo"))
             bot = await parts.enter_async_context(served("bot"))
             patient = await parts.enter_async_context(served("bot", latency_ms=PATIENCE_MS))
         fast = await interleave(
             {
                 "arena": lambda: throughput(bot, tables=effort.tables, seconds=effort.throughput),
-                "unary": lambda: _of(unary(echo.address, seconds=effort.baseline)),
+                "unary": lambda: _unary(echo, plain=True, seconds=effort.baseline),
+                "unary, gRPC alike": lambda: _unary(alike, plain=False, seconds=effort.baseline),
             },
             rounds=effort.rounds,
             say=say,
@@ -133,7 +137,8 @@ async def bench_arena(effort: Effort, say: Say) -> dict[str, dict[str, Any]]:
         soon = await interleave(
             {
                 "lone table": lambda: lone_table_us(bot, seconds=effort.lone_table),
-                "stream": lambda: stream_round_trip_us(echo.address, seconds=effort.lone_table),
+                "stream": lambda: measured("stream", plain=True, address=echo.address, seconds=effort.lone_table),
+                "stream, gRPC alike": lambda: measured("stream", address=alike.address, seconds=effort.lone_table),
             },
             rounds=effort.rounds,
             say=say,
@@ -146,10 +151,9 @@ async def bench_arena(effort: Effort, say: Say) -> dict[str, dict[str, Any]]:
     return {"arena": section, "tables": {**many, "idle_kib_each": idle}}
 
 
-async def _of(calling: Awaitable[tuple[int, float]]) -> Throughput:
-    used = time.process_time()
-    calls, seconds = await calling
-    return Throughput(calls / seconds, 1e6 * (time.process_time() - used) / calls, None)
+async def _unary(echo: Served, *, plain: bool, seconds: float) -> Throughput:
+    found = await measured("unary", plain=plain, address=echo.address, seconds=seconds)
+    return Throughput(found["per_s"], found["cpu_us"], None)
 
 
 async def _grown(bot: Served, tables: int, effort: Effort, say: Say) -> dict[str, Any]:
@@ -167,7 +171,7 @@ def _to_dict(found: Throughput) -> dict[str, Any]:
 
 
 def _fast(samples: dict[str, list[Throughput]]) -> dict[str, Any]:
-    speed, unary = (Figure.of(one.decisions_per_s for one in samples[name]) for name in ("arena", "unary"))
+    speed, unary, alike = (Figure.of(one.decisions_per_s for one in found) for found in samples.values())
     cost, unary_cost = (Figure.of(one.arena_us for one in samples[name]) for name in ("arena", "unary"))
     bot_us = [one.bot_us for one in samples["arena"] if one.bot_us is not None]
     return {
@@ -175,6 +179,8 @@ def _fast(samples: dict[str, list[Throughput]]) -> dict[str, Any]:
         **_said("decisions_per_s", speed, 0),
         **_said("unary_per_s", unary, 0),
         **_said("vs_unary", ratio(speed, unary), 3),
+        **_said("unary_alike_per_s", alike, 0),
+        **_said("vs_unary_alike", ratio(speed, alike), 3),
         **_said("arena_cpu_us", cost, 2),
         **_said("unary_cpu_us", unary_cost, 2),
         **_said("vs_unary_cpu", ratio(unary_cost, cost), 3),
@@ -183,11 +189,13 @@ def _fast(samples: dict[str, list[Throughput]]) -> dict[str, Any]:
 
 
 def _soon(samples: dict[str, list[float]]) -> dict[str, Any]:
-    table, stream = Figure.of(samples["lone table"]), Figure.of(samples["stream"])
+    table, stream, alike = map(Figure.of, samples.values())
     return {
         **_said("single_table_p50_us", table, 1),
         **_said("stream_p50_us", stream, 1),
         **_said("single_table_vs_stream", ratio(table, stream), 3),
+        **_said("stream_alike_p50_us", alike, 1),
+        **_said("single_table_vs_stream_alike", ratio(table, alike), 3),
     }
 
 

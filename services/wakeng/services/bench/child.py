@@ -2,10 +2,12 @@
 
     python -m wakeng.services.bench.child KIND '{"a": "parameter"}'
 
-A server says `listening on ADDR` and ends with its standard input; a measurement prints one line of JSON.
+A server says `listening on ADDR` and ends with its standard input; a measurement prints one line of JSON. `plain` ones
+have gRPC as it comes, without what ours changes about it (`wakeng.sdk.polling`).
 """
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -20,6 +22,8 @@ from wakeng.services.errors import ServiceError
 _GREETING: Final = "listening on "
 _KINDS: Final = {
     "echo": "wakeng.services.bench.pingpong:serve_echo",
+    "unary": "wakeng.services.bench.pingpong:unary",
+    "stream": "wakeng.services.bench.pingpong:stream_round_trip_us",
     "bot": "wakeng.services.bench.bots:serve_bot",
     "tables": "wakeng.services.bench.tables:measure",
     "viewers": "wakeng.services.bench.web:serve_viewers",
@@ -40,9 +44,9 @@ class Served:
 
 
 @asynccontextmanager
-async def served(kind: str, **parameters: Any) -> AsyncIterator[Served]:
+async def served(kind: str, *, plain: bool = False, **parameters: Any) -> AsyncIterator[Served]:
     """A server of that kind, for as long as the context lasts."""
-    process = await _start(kind, parameters)
+    process = await _start(kind, parameters, plain=plain)
     assert process.stdin is not None and process.stdout is not None
     try:
         line = (await process.stdout.readline()).decode().strip()
@@ -54,9 +58,9 @@ async def served(kind: str, **parameters: Any) -> AsyncIterator[Served]:
         await process.wait()
 
 
-async def measured(kind: str, **parameters: Any) -> Any:
+async def measured(kind: str, *, plain: bool = False, **parameters: Any) -> Any:
     """What a measurement in a process of its own found."""
-    process = await _start(kind, parameters)
+    process = await _start(kind, parameters, plain=plain)
     try:
         said, _ = await process.communicate()
     except BaseException:  # Cancelled, too: it would go on measuring for nobody.
@@ -68,7 +72,7 @@ async def measured(kind: str, **parameters: Any) -> Any:
     return orjson.loads(said)
 
 
-async def _start(kind: str, parameters: dict[str, Any]) -> asyncio.subprocess.Process:
+async def _start(kind: str, parameters: dict[str, Any], *, plain: bool) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -77,6 +81,7 @@ async def _start(kind: str, parameters: dict[str, Any]) -> asyncio.subprocess.Pr
         orjson.dumps(parameters).decode(),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
+        env={**os.environ, "GRPC_EXPERIMENTS": ""} if plain else None,
     )
 
 

@@ -21,6 +21,8 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "decisions_per_s": "decisions/s, everything on",
         "unary_per_s": "plain unary calls/s, 64 in flight",
         "vs_unary": "x unary",
+        "unary_alike_per_s": "unary calls/s, gRPC loaded as ours",
+        "vs_unary_alike": "x that",
         "arena_cpu_us": "processor us a decision, arena",
         "unary_cpu_us": "processor us a unary call, caller",
         "vs_unary_cpu": "x unary, by processor time",
@@ -28,6 +30,8 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "single_table_p50_us": "us a decision, one table alone",
         "stream_p50_us": "us a round trip, bare stream",
         "single_table_vs_stream": "x bare stream",
+        "stream_alike_p50_us": "us a round trip, gRPC loaded as ours",
+        "single_table_vs_stream_alike": "x that",
     },
     "tables": {
         "tables": "tables at once",

@@ -95,7 +95,7 @@ class ArenaClient:
 
     async def call(self, method: Callable[..., Any], request: object) -> Any:
         """The answer to one call."""
-        import grpc.aio
+        from wakeng.sdk.polling import grpc
 
         try:
             return await method(request, metadata=self._metadata, timeout=CALL_WITHIN)
@@ -104,7 +104,7 @@ class ArenaClient:
 
     async def stream(self, method: Callable[..., AsyncIterable[_Answer]], request: object) -> AsyncIterator[_Answer]:
         """The answers of a call that streams them, for as long as it lasts."""
-        import grpc.aio
+        from wakeng.sdk.polling import grpc
 
         try:
             async for answer in method(request, metadata=self._metadata):
@@ -113,7 +113,7 @@ class ArenaClient:
             raise self._refused(error) from None
 
     def _refused(self, error: Any) -> Refused:
-        import grpc
+        from wakeng.sdk.polling import grpc
 
         said = str(error.details() or error.code().name)
         if error.code() is grpc.StatusCode.UNAVAILABLE:
@@ -132,7 +132,7 @@ class ArenaClient:
 
 def open_channel(options: ArenaOptions) -> Any:
     """A channel to the arena, by TLS or not."""
-    import grpc.aio
+    from wakeng.sdk.polling import grpc
 
     if options.by_tls:
         return grpc.aio.secure_channel(options.address, _credentials(options))
@@ -140,7 +140,7 @@ def open_channel(options: ArenaOptions) -> Any:
 
 
 def _credentials(options: ArenaOptions) -> Any:
-    import grpc
+    from wakeng.sdk.polling import grpc
 
     def read(path: Path | None) -> bytes | None:
         return None if path is None else path.read_bytes()

@@ -50,7 +50,9 @@ def command(
 
 async def ask(arena: ArenaOptions, *, service: str, within: float) -> tuple[str, bool]:
     """The health of an arena in a word or a line, and whether that is good."""
-    import grpc.aio
+    from wakeng.sdk.polling import grpc  # Before anybody else loads it.
+
+    # isort: split
     from grpc_health.v1 import health_pb2
 
     from wakeng.services.commands.arena_client import open_channel
