@@ -110,8 +110,11 @@ def _time(left_s: float | None, bank_us: int, move_ms: int) -> bytes:
 
 
 @lru_cache(maxsize=1024)
-def _last(latency_us: int, fault: str | None) -> bytes:
+def _last(how: tuple[int, str | None] | None) -> bytes:
     """How the seat's decision before went. Those whose answers came in one message waited for the same time."""
+    if how is None:
+        return b""
+    latency_us, fault = how
     return _number(10, latency_us) + (b"" if fault is None else _text(11, fault))
 
 
@@ -257,7 +260,6 @@ class RequestWriter:
         else:
             observation = _observation(hand, seat)
         length = len(observation)
-        last = table.last[seat]
         return b"".join(
             (
                 _ASKED[phase],
@@ -266,7 +268,7 @@ class RequestWriter:
                 _legal(phase, hand.legal) if legal_actions else b"",
                 _time(left_s, table.bank_us[seat], self._move_ms),
                 self._identity,
-                b"" if last is None else _last(*last),
+                _last(table.last[seat]),
             )
         )
 
