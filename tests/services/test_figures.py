@@ -11,6 +11,7 @@ from sqlalchemy import select
 
 from tests.services.databases import Database
 from tests.services.records import played
+from wakeng.services.gist import Gist
 from wakeng.services.store import Store, downgrade
 from wakeng.services.store.figures import BESIDE, Figures, bucket, bucket_from
 from wakeng.services.store.tables import bot_latencies, hand_faults, match_figures
@@ -128,8 +129,8 @@ def test_a_latency_lies_in_its_bucket_which_is_a_quarter_wide_at_most(latency_us
 
 def test_taking_out_what_was_counted_leaves_nothing() -> None:
     figures = Figures()
-    figures.add(faulty(), 1)
-    figures.add(faulty(), 1, times=-1)
+    figures.add(Gist.of(faulty()), 1)
+    figures.take_out(Gist.of(faulty()), 1)
     assert figures.latencies == []
     assert all(
         value == 0 for row in figures.seats for name, value in row.items() if name in ("hands", "score", "faults")
@@ -139,5 +140,5 @@ def test_taking_out_what_was_counted_leaves_nothing() -> None:
 @pytest.mark.parametrize("preset", ["xian", "four_blind"])
 def test_seats_of_a_hand_are_all_counted(preset: str) -> None:
     figures = Figures()
-    figures.add(played(preset=preset), 1)
+    figures.add(Gist.of(played(preset=preset)), 1)
     assert len(figures.seats) == len(played(preset=preset)["seats"])

@@ -30,7 +30,7 @@ class Shelf:
         await self.gate.wait()
         if self.broken is not None:
             raise self.broken
-        self.batches.append([entry.record["hand_index"] for entry in entries])
+        self.batches.append([entry.key[1] for entry in entries])
         return Added(tuple(entries), 0)
 
     @property

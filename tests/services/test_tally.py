@@ -55,9 +55,9 @@ def test_faults_are_counted_in_decisions_and_beside_them() -> None:
     record = {
         "result": {"winner": "DIGGER", "digger": 0, "scores": [2, -1, -1], "task_bonus": [4, 0, 0]},
         "decisions": [
-            {"seat": 1, "latency_us": 5, "fault": "DEADLINE"},
-            {"seat": 1, "latency_us": 5, "fault": "DEADLINE"},
-            {"seat": 1, "latency_us": 5},
+            {"seat": 1, "phase": "PLAY", "latency_us": 5, "fault": "DEADLINE"},
+            {"seat": 1, "phase": "PLAY", "latency_us": 5, "fault": "DEADLINE"},
+            {"seat": 1, "phase": "PLAY", "latency_us": 5},
         ],
         "faults": [{"seat": 1, "fault": "STALE", "count": 7}],
     }

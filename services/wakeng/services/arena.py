@@ -10,6 +10,7 @@ from wakeng.bots import BUILTIN_BOTS, UnknownBot
 from wakeng.engine import derive
 from wakeng.services.deadlines import Deadlines
 from wakeng.services.floor import Floor, Record, Watcher
+from wakeng.services.gist import Gist
 from wakeng.services.ids import Ids
 from wakeng.services.journal import Journal
 from wakeng.services.loopback import loopback_works
@@ -185,12 +186,11 @@ class MatchRun:
     async def _take_up(self) -> None:
         async for line in self._arena.store.records(self.spec.match_id):
             record: Record = orjson.loads(line)
-            self.tally.add(record)
+            self.tally.add(Gist.of(record))
             self._on_taken_up(record)
 
     def _keep(self, record: Record) -> None:
-        self.tally.add(record)
-        self._writer.put(record)
+        self.tally.add(self._writer.put(record).gist)
         self._on_record(record)
 
     # Seats ----------------------------------------------------------------------------------------------------------

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
+from wakeng.services.gist import Gist
+from wakeng.services.histogram import Histogram
+
 _STEPS: Final = 16
 """Buckets per doubling: a percentile is right to within 1/16 of itself."""
 
@@ -15,7 +18,7 @@ class Latencies:
     """Latencies in microseconds, kept as counts in buckets that grow with the value."""
 
     def __init__(self) -> None:
-        self._counts: Counter[int] = Counter()
+        self._histogram = Histogram(_bucket)
         self.count = 0
 
     def add(self, latency_us: int) -> None:
@@ -24,7 +27,7 @@ class Latencies:
 
     def update(self, latencies_us: Collection[int]) -> None:
         """Count some."""
-        self._counts.update(map(_bucket, latencies_us))
+        self._histogram.add(latencies_us)
         self.count += len(latencies_us)
 
     def percentile(self, percent: float) -> int | None:
@@ -33,8 +36,8 @@ class Latencies:
             return None
         wanted = max(1, -(-self.count * percent // 100))
         seen = 0
-        for bucket in sorted(self._counts):
-            seen += self._counts[bucket]
+        for bucket, count in sorted(self._histogram.counts.items()):
+            seen += count
             if seen >= wanted:
                 return _TOPS[bucket]
         raise AssertionError("the counts add up")
@@ -96,7 +99,7 @@ class Tally:
         """The tally of some records, in any order."""
         tally = cls(players)
         for record in records:
-            tally.add(record)
+            tally.add(Gist.of(record))
         return tally
 
     @property
@@ -104,10 +107,10 @@ class Tally:
         """All decisions of all seats."""
         return sum(seat.decisions for seat in self.seats)
 
-    def add(self, record: Mapping[str, Any]) -> None:
+    def add(self, gist: Gist) -> None:
         """Count one hand."""
         self.hands += 1
-        result = record["result"]
+        result = gist.head["result"]
         for seat, score in zip(self.seats, result["scores"], strict=True):
             seat.score += score
         for seat, bonus in zip(self.seats, result.get("task_bonus", ()), strict=False):
@@ -116,15 +119,13 @@ class Tally:
             self.seats[result["escaped_seat"]].escapes += 1
         else:
             self._add_roles(result["digger"], digger_won=result["winner"] == "DIGGER")
-        took: list[list[int]] = [[] for _ in self.seats]
-        for decision in record.get("decisions", ()):
-            took[decision["seat"]].append(decision["latency_us"])
-            if "fault" in decision:
-                self.seats[decision["seat"]].faults[decision["fault"]] += 1
-        for seat, latencies in zip(self.seats, took, strict=True):
+        for (place, _), latencies in gist.latencies.items():
+            seat = self.seats[place]
             seat.decisions += len(latencies)
             seat.latencies.update(latencies)
-        for fault in record.get("faults", ()):
+        for decision in gist.faults.values():
+            self.seats[decision["seat"]].faults[decision["fault"]] += 1
+        for fault in gist.head.get("faults", ()):
             self.seats[fault["seat"]].faults[fault["fault"]] += fault["count"]
 
     def _add_roles(self, digger: int, *, digger_won: bool) -> None:

@@ -22,6 +22,7 @@ from wakeng.services.commands.common import Refused
 from wakeng.services.commands.interrupts import INTERRUPTED
 from wakeng.services.commands.match_run import Outcome, say
 from wakeng.services.commands.record_file import OrderedRecordFile
+from wakeng.services.gist import Gist
 from wakeng.services.spec import MatchSpec, SeatKind, SeatSpec
 from wakeng.services.tally import Tally
 from wakeng.v1 import match_pb2, rules_pb2
@@ -130,7 +131,7 @@ async def _tally(client: ArenaClient, match: match_pb2.Match, *, players: int, r
         lines: AsyncIterator[match_pb2.ListHandRecordsResponse] = client.stream(client.matches.ListHandRecords, request)
         async for answer in lines:
             record = orjson.loads(answer.line)
-            tally.add(record)
+            tally.add(Gist.of(record))
             if file is not None:
                 file.put(record)
     finally:

@@ -10,10 +10,9 @@ import orjson
 from sqlalchemy import exists, func, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from wakeng.engine import RecordError
+from wakeng.engine import RecordError, decode
 from wakeng.services.errors import SchemaError, StoreError
 from wakeng.services.store.access import failures_told
-from wakeng.services.store.rows import Entry
 from wakeng.services.store.schema import look, newest_schema
 from wakeng.services.store.tables import hand_records, hand_seats
 from wakeng.services.store.units import T, Unit, Work
@@ -168,7 +167,7 @@ async def _bad(connection: AsyncConnection, match_id: str, offsets: list[int]) -
 
 def _problem(match_id: str, row: Any) -> str:
     try:
-        record = Entry.of_line(row.line.encode()).record
+        record = decode(row.line.encode())
     except (RecordError, orjson.JSONDecodeError) as problem:
         return str(problem)
     told = (record["match_id"], record["hand_index"], record["attempt"], record["checksum"])

@@ -11,6 +11,7 @@ import orjson
 
 from wakeng.engine import decode, encode
 from wakeng.services.errors import BadPageToken
+from wakeng.services.gist import Gist
 
 Key = tuple[str, int]
 """A hand in the store: match id and hand index."""
@@ -88,25 +89,31 @@ class SeatTotals:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A record and its canonical line."""
+    """A record's canonical line, and what the store's rows say of it."""
 
-    record: Mapping[str, Any]
+    gist: Gist
     line: bytes
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> "Entry":
         """Of a record that the arena has just made; its line is encoded here."""
-        return cls(record, encode(record))
+        return cls(Gist.of(record), encode(record))
 
     @classmethod
     def of_line(cls, line: bytes) -> "Entry":
         """Of a line from anywhere; RecordError if its shape or its checksum is not right."""
-        return cls(decode(line), line)
+        return cls(Gist.of(decode(line)), line)
 
     @property
     def key(self) -> Key:
         """Which hand it is."""
-        return self.record["match_id"], self.record["hand_index"]
+        head = self.gist.head
+        return head["match_id"], head["hand_index"]
+
+    @property
+    def attempt(self) -> int:
+        """Of how many at the hand, from 0."""
+        return int(self.gist.head["attempt"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +139,11 @@ def match_of(row: Mapping[str, Any]) -> Match:
 
 def hand_row(entry: Entry, finished_us: int) -> dict[str, Any]:
     """The row of `hand_records`."""
-    record, result = entry.record, entry.record["result"]
+    head, result = entry.gist.head, entry.gist.head["result"]
     return {
-        "match_id": record["match_id"],
-        "hand_index": record["hand_index"],
-        "attempt": record["attempt"],
+        "match_id": head["match_id"],
+        "hand_index": head["hand_index"],
+        "attempt": head["attempt"],
         "line": entry.line.decode(),
         "winner": result["winner"],
         "digger": result.get("digger"),
@@ -157,13 +164,13 @@ def _checksum(line: bytes) -> str:
 
 def seat_rows(entry: Entry, finished_us: int) -> list[dict[str, Any]]:
     """The rows of `hand_seats`."""
-    record, result = entry.record, entry.record["result"]
+    head, result = entry.gist.head, entry.gist.head["result"]
     bonus, escaped, digger = result.get("task_bonus"), result.get("escaped_seat"), result.get("digger")
     wins_by_digging = {"DIGGER": True, "DEFENDERS": False}.get(result["winner"])
     return [
         {
-            "match_id": record["match_id"],
-            "hand_index": record["hand_index"],
+            "match_id": head["match_id"],
+            "hand_index": head["hand_index"],
             "seat": seat,
             "bot": who["bot"],
             "score": result["scores"][seat],
@@ -173,7 +180,7 @@ def seat_rows(entry: Entry, finished_us: int) -> list[dict[str, Any]]:
             "dug": None if digger is None else seat == digger,
             "won": None if wins_by_digging is None else (seat == digger) is wins_by_digging,
         }
-        for seat, who in enumerate(record["seats"])
+        for seat, who in enumerate(head["seats"])
     ]
 
 
@@ -182,7 +189,7 @@ def latest(entries: Iterable[Entry]) -> dict[Key, Entry]:
     found: dict[Key, Entry] = {}
     for entry in entries:
         known = found.get(entry.key)
-        if known is None or entry.record["attempt"] > known.record["attempt"]:
+        if known is None or entry.attempt > known.attempt:
             found[entry.key] = entry
     return found
 

@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from wakeng.services.errors import MatchExists, NoStore, UnknownMatch
 from wakeng.services.plaintext import plain_text
-from wakeng.services.store import figures
+from wakeng.services.store import figures, upserts
 from wakeng.services.store.access import MOST_A_PAGE, Access, Found
 from wakeng.services.store.attempts import AttemptRows
 from wakeng.services.store.bots import BotRows
@@ -256,7 +256,7 @@ class Store:
                 keys |= await _written_before(connection, rows)
             written = tuple(entry for key, entry in newest.items() if key in keys)
             if seats := [row for entry in written for row in seat_rows(entry, now)]:
-                await connection.execute(insert_or_replace(self._dialect, hand_seats), seats)
+                await upserts.write(connection, insert_or_replace(self._dialect, hand_seats), seats)
             await figures.count(connection, self._dialect, fresh, instead_of=former, now_us=now)
             return written
 

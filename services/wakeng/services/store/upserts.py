@@ -1,13 +1,17 @@
 """The one place where dialects of SQL differ for us: writing what may be there already.
 
-A statement is made once: SQLAlchemy takes as long to put one together as the database to run it.
+A statement is made once: SQLAlchemy takes as long to put one together as the database to run it. Many rows go to the
+driver as they are (`write`), since SQLAlchemy also takes longer over the parameters of a row than the database over it.
 """
 
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, lru_cache
+from operator import itemgetter
+from typing import Any
 
-from sqlalchemy import Table
+from sqlalchemy import Dialect, Table
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 Insert = sqlite.Insert | postgresql.Insert
 
@@ -39,6 +43,20 @@ def insert_or_add(dialect: str, table: Table, sums: tuple[str, ...]) -> Insert:
     excluded = statement.excluded
     set_ = {name: table.c[name] + excluded[name] if name in sums else excluded[name] for name in _others(table, key)}
     return statement.on_conflict_do_update(index_elements=key, set_=set_)
+
+
+async def write(connection: AsyncConnection, statement: Insert, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Executes a statement for rows that have every column of its table; their values are of types the driver knows."""
+    if rows:
+        text, values_of = _driven(connection.dialect, statement)
+        await connection.exec_driver_sql(text, [values_of(row) for row in rows])
+
+
+@lru_cache(maxsize=64)
+def _driven(dialect: Dialect, statement: Insert) -> tuple[str, Callable[[Mapping[str, Any]], tuple[Any, ...]]]:
+    """The statement as the driver takes it, and what gives it a row's values in its own order."""
+    compiled = statement.compile(dialect=dialect)
+    return compiled.string, itemgetter(*compiled.positiontup or ())
 
 
 def _insert(dialect: str, table: Table) -> Insert:

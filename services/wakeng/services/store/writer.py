@@ -1,13 +1,13 @@
 """The one writer of records: tables hand theirs over and go on playing; they are written in batches.
 
-A batch waits a moment, for what a transaction costs hardly depends on how many hands it holds. It is encoded in small
-slices between which the event loop turns, so that no table waits for the store. Nothing is ever dropped: what cannot
-be written stays, the error goes to whoever waits in `flush` or `room`, and the next such call tries again.
+A batch waits a moment, for what a transaction costs hardly depends on how many hands it holds. Each record is encoded
+as it comes, so that what waits is small and no table waits for a whole batch. Nothing is ever dropped: what cannot be
+written stays, the error goes to whoever waits in `flush` or `room`, and the next such call tries again.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, Protocol, Self
 
@@ -15,9 +15,7 @@ from wakeng.services.store.recordfile import RecordFile
 from wakeng.services.store.rows import Added, Entry
 
 _MOST_IN_A_BATCH: Final = 128
-"""More hardly cost less each, and would hold the loop longer: about two milliseconds."""
-_SLICE: Final = 16
-"""Records encoded in one turn of the loop: about half a millisecond."""
+"""More hardly cost less each, and would hold the loop longer."""
 
 
 class Writable(Protocol):
@@ -46,7 +44,7 @@ class RecordWriter:
         self._file = file
         self._most_waiting = most_waiting
         self._linger_s = linger_s
-        self._waiting: deque[Mapping[str, Any]] = deque()
+        self._waiting: deque[Entry] = deque()
         self._unfiled: list[bytes] = []  # In the store, and still to go to the file.
         self._under_way = 0  # How many of those waiting are just being written.
         self._put = 0
@@ -62,14 +60,16 @@ class RecordWriter:
         """Records that are not written yet."""
         return len(self._waiting)
 
-    def put(self, record: Mapping[str, Any]) -> None:
-        """Takes a record, which nobody may change from now on; returns at once, room or not."""
-        self._waiting.append(record)
+    def put(self, record: Mapping[str, Any]) -> Entry:
+        """Takes a record; returns at once, room or not, with what goes into the store."""
+        entry = Entry.of_record(record)
+        self._waiting.append(entry)
         self._put += 1
         if self._batch is None and not self._failed:
             self._begin()
         if len(self._waiting) - self._under_way >= _MOST_IN_A_BATCH:
             self._hurry.set()
+        return entry
 
     async def room(self) -> None:
         """Returns when there is place for one more record: to be awaited before a hand that will make one."""
@@ -116,11 +116,10 @@ class RecordWriter:
         if not self._hurry.is_set():
             await self._company()
         self._hurry.clear()
-        records = list(islice(self._waiting, _MOST_IN_A_BATCH))
-        self._under_way = len(records)
-        entries = await _encoded(records)
+        entries = list(islice(self._waiting, _MOST_IN_A_BATCH))
+        self._under_way = len(entries)
         added = await self._store.add(entries)
-        for _ in records:
+        for _ in entries:
             self._waiting.popleft()
         self._under_way = 0
         self.ignored += added.ignored
@@ -136,12 +135,3 @@ class RecordWriter:
             await self._hurry.wait()
         finally:
             timer.cancel()
-
-
-async def _encoded(records: Iterable[Mapping[str, Any]]) -> list[Entry]:
-    entries: list[Entry] = []
-    for number, record in enumerate(records, 1):
-        entries.append(Entry.of_record(record))
-        if number % _SLICE == 0:
-            await asyncio.sleep(0)
-    return entries

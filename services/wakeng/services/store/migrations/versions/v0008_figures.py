@@ -8,6 +8,7 @@ import orjson
 import sqlalchemy as sa
 from alembic import op
 
+from wakeng.services.gist import Gist
 from wakeng.services.store.figures import Figures
 from wakeng.services.store.tables import SUMS
 
@@ -31,7 +32,7 @@ def upgrade() -> None:
     records = sa.table("hand_records", sa.column("line"), sa.column("finished_us"))
     query = sa.select(records.c.line, records.c.finished_us).order_by(records.c.finished_us)
     for line, finished_us in op.get_bind().execute(query):
-        figures.add(orjson.loads(line), finished_us)
+        figures.add(Gist.of(orjson.loads(line)), finished_us)
     for name, rows in _counted(figures).items():
         for some in _parts(rows):
             op.bulk_insert(sa.table(name, *(sa.column(column) for column in some[0])), some)
