@@ -43,7 +43,7 @@ def parse_cards(text: str) -> tuple[int, ...]:
 
 def format_cards(cards: Iterable[int]) -> str:
     """The string form of cards, in ascending id whatever order they come in."""
-    return "".join([CARD_NAMES[card] for card in sorted(cards)])
+    return "".join(map(CARD_NAMES.__getitem__, sorted(cards)))
 
 
 def card_set(cards: Iterable[int]) -> int:

@@ -1,6 +1,7 @@
 """Seeds, their stream of random numbers, and the deal they give: the whole of docs/rules.md 7."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from hashlib import sha256
 from operator import mod
 from struct import unpack
@@ -166,6 +167,8 @@ class Deal(_Dealt):
         return self.lowest_heart_seat if marked is None or marked == KITTY else marked
 
 
+# Asked for again soon: by the hand that follows in a match (`blind_first_seat`), and by the deal with its seats turned.
+@lru_cache(maxsize=256)
 def deal_cards(rules: RuleSet, seed: bytes) -> Deal:
     """The deal of a hand's seed (32 bytes), drawn in the order of docs/rules.md 7."""
     first, *places = Stream(seed).draw(rules.draws)

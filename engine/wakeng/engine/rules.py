@@ -136,6 +136,14 @@ class RuleSet:
         if self.bury and self.hand_size + self.kitty_size < 2:
             raise RuleError("bury", "the digger holds a single card, which has to be played")
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        # Of all numbers and of nothing else, since a copy may go to a process that hashes words in another way.
+        return hash(tuple([getattr(self, name) for name, kind in FIELD_TYPES.items() if kind in (bool, int)]))
+
     @cached_property
     def deck(self) -> tuple[int, ...]:
         """The cards in play, ascending."""

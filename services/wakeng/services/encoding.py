@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Final
 
-from wakeng.engine import CARD_NAMES, PLAYS, RANKS, TOKENS, Hand, Phase, Result, RuleSet, format_cards
+from wakeng.engine import CARD_NAMES, PLAYS, RANKS, TOKENS, Hand, Phase, Result, RuleSet, Winner, format_cards
 from wakeng.engine.phases import EVENTS
 from wakeng.sdk.wire import rules_message
 from wakeng.services.table import HandSpec, Table
@@ -163,30 +163,40 @@ def _rules_started(rules: RuleSet) -> bytes:
     return _text(5, rules_message(rules).SerializeToString(deterministic=True))
 
 
-def _notice(spec: HandSpec, seat: int) -> bytes:
+@lru_cache(maxsize=1024)
+def _which_hand(match_id: str, hand_index: int, attempt: int) -> bytes:
+    """What the notices to all its seats begin with."""
     return b"".join(
         (
-            _text(1, spec.match_id),
-            _number(2, spec.hand_index) if spec.hand_index else b"",
-            _number(3, spec.attempt) if spec.attempt else b"",
-            _number(4, seat) if seat else b"",
+            _text(1, match_id),
+            _number(2, hand_index) if hand_index else b"",
+            _number(3, attempt) if attempt else b"",
         )
     )
 
 
+_NOTICED: Final = (b"", *(_number(4, seat) for seat in (1, 2, 3)))
+"""By seat: the field that says it is told."""
+
+
+@lru_cache(maxsize=1024)
+def _outcome(winner: Winner, scores: tuple[int, ...], escaped_seat: int | None) -> bytes:
+    """There are few, and each is told to all seats."""
+    escaped = b"" if escaped_seat is None else _number(7, escaped_seat)
+    return _text(5, winner.value) + _text(6, b"".join(map(_varint, scores))) + escaped
+
+
 def hand_started(spec: HandSpec, seat: int) -> bytes:
     """The field of an ArenaMessage that tells a seat's bot that a hand begins."""
-    return _text(_STARTED, _notice(spec, seat) + _rules_started(spec.rules))
+    hand = _which_hand(spec.match_id, spec.hand_index, spec.attempt)
+    return _text(_STARTED, hand + _NOTICED[seat] + _rules_started(spec.rules))
 
 
 def hand_ended(spec: HandSpec, seat: int, result: Result | None) -> bytes:
     """The field of an ArenaMessage that tells a seat's bot that a hand is over; None for one that was voided."""
-    told = [_notice(spec, seat)]
-    if result is not None:
-        told += (_text(5, result.winner.value), _text(6, b"".join(map(_varint, result.scores))))
-        if result.escaped_seat is not None:
-            told.append(_number(7, result.escaped_seat))
-    return _text(_ENDED, b"".join(told))
+    hand = _which_hand(spec.match_id, spec.hand_index, spec.attempt)
+    outcome = b"" if result is None else _outcome(result.winner, result.scores, result.escaped_seat)
+    return _text(_ENDED, hand + _NOTICED[seat] + outcome)
 
 
 class RequestWriter:

@@ -1,8 +1,9 @@
 """What is asked of the arena before a hand is dealt: matches, their seats, time and fault policy, as checked values."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum
+from operator import attrgetter
 from typing import Any, Final
 
 from wakeng.engine import RuleSet, commitment, rule_set
@@ -44,7 +45,12 @@ class TimeControl:
 
     def to_dict(self) -> dict[str, int]:
         """The form it has in records."""
-        return asdict(self)
+        return dict(zip(_TIMES, _times(self), strict=True))
+
+
+_TIMES: Final = tuple(one.name for one in fields(TimeControl))
+_times: Final = attrgetter(*_TIMES)
+"""Of a time control, for every record; the standard library's own `asdict` takes ten times as long."""
 
 
 class SeatKind(Enum):
