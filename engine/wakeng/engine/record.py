@@ -119,17 +119,17 @@ _RECORD: Final = members(
 )
 
 
+_NO_CHECKSUM: Final = "0" * 64
+_CHECKSUM_MEMBER: Final = b'"checksum":"%b",'
+
+
 def encode(record: Mapping[str, Any]) -> bytes:
     """The canonical line of a record, without its newline; a `checksum` in it is made anew."""
-    # What stands before the checksum in the line, and what after: each is written once, though it is needed twice.
-    before = _dump({name: value for name, value in record.items() if name < "checksum"})[:-1]
-    after = _dump({name: value for name, value in record.items() if name > "checksum"})[1:]
-    checksum = sha256(b"%b,%b" % (before, after)).hexdigest().encode()
-    return b'%b,"checksum":"%b",%b' % (before, checksum, after)
-
-
-def _dump(record: Mapping[str, Any]) -> bytes:
-    return orjson.dumps(record, option=orjson.OPT_SORT_KEYS)
+    line = orjson.dumps({**record, "checksum": _NO_CHECKSUM}, option=orjson.OPT_SORT_KEYS)
+    # Only numbers stand before it, so the first that looks like it is the record's own.
+    before, _, after = line.partition(_CHECKSUM_MEMBER % _NO_CHECKSUM.encode())
+    checksum = sha256(before + after).hexdigest()
+    return before + _CHECKSUM_MEMBER % checksum.encode() + after
 
 
 def decode(line: bytes) -> dict[str, Any]:

@@ -103,7 +103,7 @@ class MatchRunner:
             rules=spec.rules,
             seed=hand_seed(spec.seed, index),
             time_control=spec.time_control,
-            names=tuple(chair.seat.name for chair in self._chairs),
+            names=tuple([chair.seat.name for chair in self._chairs]),
             blind_first_seat=blind_first_seat(spec.rules, spec.seed, index),
             assigned_digger=index % spec.rules.players if spec.rules.bidding is Bidding.ASSIGNED else None,
             match_commitment=spec.commitment,
