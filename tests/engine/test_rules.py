@@ -3,6 +3,8 @@
 import copy
 import dataclasses
 import pickle
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -128,6 +130,15 @@ def test_a_rule_set_is_a_frozen_value() -> None:
     assert rules == rule_set("xian", {"base": 5}) == copy.deepcopy(rules) == pickle.loads(pickle.dumps(rules))
     assert hash(rules) == hash(rule_set("xian", {"base": 5}))
     assert rules != rule_set("xian")
+
+
+def test_a_rule_set_that_another_process_has_hashed_is_found_here() -> None:
+    script = (
+        "import pickle, sys; from wakeng.engine import rule_set; rules = rule_set('xian', {'base': 5}); hash(rules);"
+    )
+    script += "sys.stdout.buffer.write(pickle.dumps(rules))"
+    sent = subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.PIPE).stdout
+    assert pickle.loads(sent) in {rule_set("xian", {"base": 5})}
 
 
 # Ranges --------------------------------------------------------------------------------------------------------------
