@@ -255,8 +255,8 @@ class Store:
             if in_doubt(connection):
                 keys |= await _written_before(connection, rows)
             written = tuple(entry for key, entry in newest.items() if key in keys)
-            if seats := [row for entry in written for row in seat_rows(entry, now)]:
-                await upserts.write(connection, insert_or_replace(self._dialect, hand_seats), seats)
+            seats = [row for entry in written for row in seat_rows(entry, now)]
+            await upserts.write(connection, insert_or_replace(self._dialect, hand_seats), seats)
             await figures.count(connection, self._dialect, fresh, instead_of=former, now_us=now)
             return written
 
