@@ -13,4 +13,4 @@ class Lowest(ReferenceBot):
         """The first legal token, which is no or a pass outside PLAY; in PLAY it passes only where nothing beats."""
         legal = decision.legal
         first = legal[0]
-        return legal[1] if first == "pass" and decision.phase == "PLAY" and len(legal) > 1 else first
+        return legal[1] if first == "pass" and len(legal) > 1 and decision.phase == "PLAY" else first

@@ -1,20 +1,27 @@
 """How a bot is asked, whichever of its methods it has written: sync or async, one by one or in a batch, in threads.
 
-`Chooser.begin` takes the questions of one message. What the bot answers at once comes back as replies; what it has to
-be waited for comes back as awaitables, each with the replies it will give. A question that fails has a reply too, which
-says why, and takes no other's answer along, unless the author answers them in a batch of his own.
+`Chooser.begin` takes the questions of one message. What the bot answers at once is added to the answers that go out
+next; what it has to be waited for comes back as awaitables, each with the replies it will give. A question that fails
+has a reply too, which says why, and takes no other's answer along, unless the author answers them in a batch of his
+own.
 """
 
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from wakeng.sdk.bot import Bot, overrides
 from wakeng.sdk.decision import Answer, Decision
+from wakeng.v1 import bot_pb2
+
+if TYPE_CHECKING:
+    from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
+
+    Answers = RepeatedCompositeFieldContainer[bot_pb2.DecideResponse]
+    """The answers of a message that is still to be sent."""
 
 log = logging.getLogger("wakeng.sdk")
 
@@ -31,72 +38,83 @@ class Reply(NamedTuple):
     error: str = ""
 
 
-@dataclass(slots=True)
-class Begun:
-    """What became of some questions so far."""
+Asked = Sequence[bot_pb2.DecideRequest]
+Awaited = Sequence[Awaitable[list[Reply]]]
+"""Each wants a task."""
 
-    replies: list[Reply] = field(default_factory=list)
-    awaited: list[Awaitable[list[Reply]]] = field(default_factory=list)
-    """Each wants a task."""
+
+def put(answers: "Answers", replies: Iterable[Reply]) -> None:
+    """Add replies to a message."""
+    for decision_id, action, note, error in replies:
+        answer = answers.add(decision_id=decision_id, action=action)
+        if note:
+            answer.note = note
+        if error:
+            answer.error = error
 
 
 class Chooser:
     """Asks one bot."""
 
+    begin: "Callable[[Asked, Answers], Awaited]"
+    """Put questions to the bot: those answered at once are among the answers then, the others among what is awaited."""
+
     def __init__(self, bot: Bot) -> None:
         self._bot = bot
         self._pool = ThreadPoolExecutor(bot.threads, thread_name_prefix="bot") if bot.threads else None
         self._in_batches = overrides(bot, "choose_batch")
-
-    def begin(self, decisions: Sequence[Decision]) -> Begun:
-        """Put questions to the bot."""
-        begun = Begun()
-        if self._in_batches:
-            self._begin_batch(decisions, begun)
-        elif self._pool is not None:
-            begun.awaited = [self._in_thread([decision]) for decision in decisions]
+        if self._pool is not None:
+            self.begin = self._begin_in_threads
         else:
-            self._begin_each(decisions, begun)
-        return begun
+            self.begin = self._begin_batch if self._in_batches else self._begin_each
 
-    async def one(self, decision: Decision) -> Reply:
+    async def one(self, asked: bot_pb2.DecideRequest) -> bot_pb2.DecideResponse:
         """Put one question to the bot and wait for the answer."""
-        begun = self.begin([decision])
-        replies = begun.replies or await begun.awaited[0]
-        return replies[0]
+        answers = bot_pb2.BotMessage().answers
+        for awaited in self.begin([asked], answers):
+            put(answers, await awaited)
+        return answers[0]
 
     def close(self) -> None:
         """Take no more questions; a thread that thinks is not waited for."""
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _begin_each(self, decisions: Sequence[Decision], begun: Begun) -> None:
-        choose = self._bot.choose
-        replies = begun.replies
-        for decision in decisions:
+    def _begin_each(self, asked: Asked, answers: "Answers") -> Awaited:
+        choose, add = self._bot.choose, answers.add
+        awaited: list[Awaitable[list[Reply]]] = []
+        for message in asked:
+            decision = Decision(message)
             try:
                 choice = choose(decision)
-                if type(choice) is str and choice.isascii():
-                    replies.append(Reply(decision.message.decision_id, choice))
+                if type(choice) is str and choice.isascii():  # The short way to what `put` does.
+                    answer = add()
+                    answer.decision_id = message.decision_id
+                    answer.action = choice
                 elif inspect.isawaitable(choice):
-                    begun.awaited.append(self._later([decision], choice))
+                    awaited.append(self._later([decision], choice))
                 else:
-                    replies.append(_reply(decision, choice))
+                    put(answers, [_reply(decision, choice)])
             except Exception as error:
-                replies += self._failed([decision], error)
+                put(answers, self._failed([decision], error))
+        return awaited
 
-    def _begin_batch(self, decisions: Sequence[Decision], begun: Begun) -> None:
-        if self._pool is not None:
-            begun.awaited.append(self._in_thread(decisions))
-            return
+    def _begin_batch(self, asked: Asked, answers: "Answers") -> Awaited:
+        decisions = [Decision(message) for message in asked]
         try:
             choices = self._bot.choose_batch(decisions)
             if inspect.isawaitable(choices):
-                begun.awaited.append(self._later(decisions, choices))
-            else:
-                begun.replies = _replies(decisions, choices)
+                return [self._later(decisions, choices)]
+            put(answers, _replies(decisions, choices))
         except Exception as error:
-            begun.replies = self._failed(decisions, error)
+            put(answers, self._failed(decisions, error))
+        return ()
+
+    def _begin_in_threads(self, asked: Asked, answers: "Answers") -> Awaited:
+        decisions = [Decision(message) for message in asked]
+        if self._in_batches:
+            return [self._in_thread(decisions)]
+        return [self._in_thread([decision]) for decision in decisions]
 
     async def _in_thread(self, decisions: Sequence[Decision]) -> list[Reply]:
         """A batch, or a single question, in a worker thread; what the bot awaits is awaited in the event loop."""

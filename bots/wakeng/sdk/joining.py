@@ -12,7 +12,7 @@ import asyncio
 import logging
 import random
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -130,7 +130,7 @@ class _Visit:
         """Play until the call is over, and say why it is."""
         try:
             await self._write(gateway_pb2.JoinRequest(hello=description(self._bot)).SerializeToString())
-            await self._stream.listen(self._messages())
+            await self._stream.listen(self._read)
         except Unreadable as problem:
             return _Ending(str(problem))
         except grpc.aio.AioRpcError as error:
@@ -141,25 +141,22 @@ class _Visit:
             await self._channel.close()
         return _Ending("the arena ended the call")
 
-    async def _messages(self) -> AsyncIterator[bytes]:
-        while (raw := await self._read()) is not None:
-            if not self.welcome:
-                self.welcome = True
-                self._welcomed()
-            yield raw
-
-    async def _read(self) -> bytes | None:
+    async def _read(self) -> Any:
+        """The next message, EOF where there is none."""
         try:
             message = await self._call.read()
         except asyncio.CancelledError:
             if self._abandoned:  # How a call ends that this side has cancelled.
-                return None
+                return grpc.aio.EOF
             raise
-        return None if message is grpc.aio.EOF else message
+        if not self.welcome and message is not grpc.aio.EOF:
+            self.welcome = True
+            self._welcomed()
+        return message
 
     async def _write(self, message: bytes) -> None:
         """What cannot be said any more is dropped: the reader learns that the call is over, and how."""
-        await hand_over(self._call, message)
+        await hand_over(self._call, message, connected=self.welcome)
 
     async def leave(self, grace: float) -> None:
         """Ask for no new hands, give those in play `grace` seconds, answer what was asked, and go."""
@@ -177,7 +174,7 @@ class _Visit:
         self._quieting.cancel()
 
     async def _quiet(self) -> None:
-        await self._stream.drain()
+        self._stream.drain()
         await self._hands.over()
         await self._stream.finish()
 

@@ -20,7 +20,6 @@ from google.protobuf.message import DecodeError
 
 from wakeng.sdk.bot import Bot, check, description, make_ready
 from wakeng.sdk.choosing import Chooser
-from wakeng.sdk.decision import Decision
 from wakeng.sdk.dialling import File
 from wakeng.sdk.listening import Listening
 from wakeng.sdk.polling import grpc
@@ -70,17 +69,10 @@ class _Service:
         """One decision."""
         await self._until_ready(context)
         try:
-            decision = Decision(bot_pb2.DecideRequest.FromString(raw))
+            asked = bot_pb2.DecideRequest.FromString(raw)
         except DecodeError:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "this is no DecideRequest")
-        reply = await self.chooser.one(decision)
-        answer = bot_pb2.DecideResponse(
-            decision_id=reply.decision_id,
-            action=reply.action,
-            note=reply.note or None,
-            error=reply.error or None,
-        )
-        return answer.SerializeToString()
+        return (await self.chooser.one(asked)).SerializeToString()
 
     async def play(self, requests: AsyncIterator[bytes], context: Context) -> None:
         """Decisions of any number of tables, until the arena has no more of them."""
@@ -88,10 +80,12 @@ class _Service:
         stream = Stream(self.bot, self.chooser, context.write)
         self.streams.add(stream)
         try:
-            await stream.run(requests)
+            await stream.listen(context.read)
+            await stream.finish()
         except Unreadable as problem:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(problem))
         finally:
+            stream.drop()
             self.streams.discard(stream)
 
     async def _until_ready(self, context: Context) -> None:
@@ -123,8 +117,8 @@ class BotServer:
 
     async def drain(self) -> None:
         """Ask every arena that plays with the bot for no new hands; those in play go on."""
-        # A stream that is ending just now needs no more telling.
-        await asyncio.gather(*(stream.drain() for stream in self._service.streams), return_exceptions=True)
+        for stream in self._service.streams:
+            stream.drain()
 
     async def stop(self, grace: float | None = None) -> None:
         """Take no new calls, give those in flight `grace` seconds, then end them."""

@@ -4,19 +4,23 @@ It is the same whoever dialled: Play, where the arena calls, and Join, where the
 of what the bot says. The reader puts a message's questions to the bot; what is answered at once goes out in one
 message. What has to be waited for gets a task each, and whatever is ready while another message is being written goes
 out together in the next.
+
+A lone table waits for each answer, so between a message's bytes and those of its answer only that is done which the
+answer needs; what can be done behind it, is.
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from inspect import isawaitable
 from typing import Any, Final
 
 from google.protobuf.message import DecodeError
 
 from wakeng.sdk.bot import Bot, overrides
-from wakeng.sdk.choosing import Chooser, Reply
-from wakeng.sdk.decision import Decision
+from wakeng.sdk.choosing import Chooser, Reply, put
+from wakeng.sdk.polling import grpc
+from wakeng.sdk.writer import Writer, Writing
 from wakeng.v1 import bot_pb2, gateway_pb2
 
 log = logging.getLogger("wakeng.sdk")
@@ -24,9 +28,14 @@ log = logging.getLogger("wakeng.sdk")
 LARGE_MESSAGES: Final = (("grpc.http2.lookahead_bytes", 1 << 20), ("grpc.http2.max_frame_size", 1 << 20))
 """Options of the side that is asked: 256 questions are 100 KB, which would else wait halfway for leave to go on."""
 
-Write = Callable[[bytes], Awaitable[None]]
+Read = Callable[[], Awaitable[Any]]
+"""The bytes of the next message, grpc.aio.EOF where there is none."""
+Write = Callable[[bytes], Writing]
 Envelope = type[bot_pb2.PlayResponse] | type[gateway_pb2.JoinRequest]
 Notice = bot_pb2.HandStarted | bot_pb2.HandEnded
+
+_parse: Final = bot_pb2.PlayRequest.FromString
+"""Of a JoinResponse too, which is the same on the wire."""
 
 
 class Unreadable(ValueError):
@@ -57,55 +66,70 @@ def _key(notice: Notice) -> tuple[str, int, int, int]:
     return notice.match_id, notice.hand_index, notice.attempt, notice.seat
 
 
-class _Outbox:
-    """What is to be said. Whoever finds nobody writing writes, and goes on until all is said."""
+class _Outbox(Writer):
+    """What is to be said, in the message that goes out next: at once, or when the one before it is written."""
 
     def __init__(self, write: Write, envelope: Envelope) -> None:
+        super().__init__()
         self._write = write
         self._envelope = envelope
-        self._quiet = asyncio.Event()
-        """Whether nobody writes."""
-        self._quiet.set()
-        self._replies: list[Reply] = []
-        self._pongs: list[int] = []
-        self._drain = False
+        self.due = False
+        """Whether the next message waits for the one that is being written."""
+        self._over = asyncio.Event()
+        """Set when a write is."""
+        self._lay_out()
 
-    async def say(self, replies: list[Reply], *, pong: int | None = None, drain: bool = False) -> None:
-        """Send some replies, a pong, or the wish for no new hands."""
-        self._replies += replies
-        self._drain |= drain
-        if pong is not None:
-            self._pongs.append(pong)
-        if not self._quiet.is_set():
+    def send(self) -> None:
+        """Send the next message as it stands, or, where that has to wait, as it will have grown by then."""
+        if self._writing is not None:
+            self.due = True
             return
-        self._quiet.clear()
-        try:
-            while self._replies or self._pongs or self._drain:
-                await self._write(self._next())
-        finally:
-            self._quiet.set()
+        self._begin(self._write(self._next.SerializeToString()))
+        self._lay_out()
+
+    def say(self, replies: list[Reply]) -> None:
+        """Send some replies."""
+        put(self.answers, replies)
+        self.send()
+
+    def pong(self, ping_id: int) -> None:
+        """Answer a ping: one, while it is `due`."""
+        self._next.message.pong.id = ping_id
+        self.send()
+
+    def drain(self) -> None:
+        """Ask for no new hands."""
+        self._next.message.drain = True
+        self.send()
+
+    def close(self) -> None:
+        """Say no more: the call is over, and grpc must not be asked to write to it."""
+        self._write = _unsaid
+
+    async def turn(self) -> None:
+        """Return once the write in progress is over, and that begun which was due."""
+        self._over.clear()
+        await self._over.wait()
 
     async def said(self) -> None:
-        """Return once whoever writes has written."""
-        await self._quiet.wait()
+        """Return once all is written."""
+        while self._writing is not None:
+            await self.turn()
 
-    def _next(self) -> bytes:
-        response = self._envelope()
-        message = response.message
-        add = message.answers.add
-        for decision_id, action, note, error in self._replies:
-            answer = add(decision_id=decision_id, action=action)
-            if note:
-                answer.note = note
-            if error:
-                answer.error = error
-        self._replies = []
-        if self._pongs:
-            message.pong.id = self._pongs.pop(0)
-        if self._drain:
-            message.drain = True
-            self._drain = False
-        return response.SerializeToString()
+    def _lay_out(self) -> None:
+        """Begin a message, which is better done behind the one that is sent than before it."""
+        self._next = self._envelope()
+        self.answers = self._next.message.answers
+
+    def _written(self) -> None:
+        if self.due:
+            self.due = False
+            self.send()
+        self._over.set()
+
+
+async def _unsaid(_: bytes) -> None:
+    pass
 
 
 class Stream:
@@ -128,21 +152,33 @@ class Stream:
         self._hears_start = overrides(bot, "hand_started")
         self._hears_end = overrides(bot, "hand_ended")
 
-    async def run(self, requests: AsyncIterator[bytes]) -> None:
-        """Answer until the arena says that it asks nothing more, and then what is still open.
+    async def listen(self, read: Read) -> None:
+        """Take what the arena says until it says no more; what takes thinking may still be thought about then.
 
-        Unreadable where a request is none; what the requests raise comes through.
+        Unreadable where it says what is no message; what `read` raises comes through. While a message waits to be
+        written no other is read, so that an arena that does not listen fills nobody's memory.
         """
-        try:
-            await self.listen(requests)
-            await self.finish()
-        finally:
-            self.drop()
-
-    async def listen(self, requests: AsyncIterator[bytes]) -> None:
-        """Take what the arena says until it says no more; what takes thinking may still be thought about then."""
-        async for raw in requests:
-            await self._take(raw)
+        outbox, begin, hands = self._outbox, self._chooser.begin, self._hands
+        hears = self._hears_start or self._hears_end
+        while (raw := await read()) is not grpc.aio.EOF:
+            try:
+                message = _parse(raw).message
+            except DecodeError:
+                await outbox.said()  # grpc.aio cannot end a call in the midst of its first write.
+                raise Unreadable("this is no message of an arena") from None
+            if message.HasField("ping"):
+                outbox.pong(message.ping.id)
+            if hears:
+                await self._tell(message)
+            if asked := message.decisions[:]:
+                for awaited in begin(asked, outbox.answers):
+                    self._begin(self._later(awaited))
+                if outbox.answers:
+                    outbox.send()
+            if hands is not None:
+                hands.take(message)
+            if outbox.due:
+                await outbox.turn()
 
     async def finish(self) -> None:
         """Return once everything that was asked is answered."""
@@ -154,31 +190,22 @@ class Stream:
         """Think no more about what nobody awaits."""
         for task in self._tasks:
             task.cancel()
+        self._outbox.close()
 
-    async def drain(self) -> None:
+    def drain(self) -> None:
         """Ask for no new hands on this stream."""
-        await self._outbox.say([], drain=True)
+        self._outbox.drain()
 
-    async def _take(self, raw: bytes) -> None:
-        try:
-            # A JoinResponse is the same on the wire.
-            message = bot_pb2.PlayRequest.FromString(raw).message
-        except DecodeError:
-            raise Unreadable("this is no message of an arena") from None
-        if message.HasField("ping"):
-            await self._outbox.say([], pong=message.ping.id)
-        if self._hands is not None:
-            self._hands.take(message)
+    async def _tell(self, message: bot_pb2.ArenaMessage) -> None:
+        """The notices of one message."""
         if self._hears_end:
             for ended in message.hands_ended:
-                await self._tell(self._bot.hand_ended, ended)
+                await self._notify(self._bot.hand_ended, ended)
         if self._hears_start:
             for started in message.hands_started:
-                await self._tell(self._bot.hand_started, started)
-        if replies := self._choose(message):
-            await self._outbox.say(replies)
+                await self._notify(self._bot.hand_started, started)
 
-    async def _tell(self, hook: Callable[[Any], Awaitable[None] | None], notice: object) -> None:
+    async def _notify(self, hook: Callable[[Any], Awaitable[None] | None], notice: object) -> None:
         """A notice wants no answer, so a hook that fails costs a line in the log."""
         try:
             waiting = hook(notice)
@@ -187,27 +214,10 @@ class Stream:
         except Exception:
             log.exception("%s failed at a notice", type(self._bot).__name__)
 
-    def _choose(self, message: bot_pb2.ArenaMessage) -> list[Reply]:
-        """What is answered at once; of the rest, each gets a task."""
-        decisions = [Decision(asked) for asked in message.decisions]
-        if not decisions:
-            return []
-        begun = self._chooser.begin(decisions)
-        for awaited in begun.awaited:
-            self._begin(self._later(awaited))
-        return begun.replies
-
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        task.add_done_callback(_heard)
 
     async def _later(self, awaited: Awaitable[list[Reply]]) -> None:
-        await self._outbox.say(await awaited)
-
-
-def _heard(ended: asyncio.Task[None]) -> None:
-    """A reply to a call that has ended meanwhile is an exception in grpc.aio; nobody waits for it."""
-    if not ended.cancelled():
-        ended.exception()
+        self._outbox.say(await awaited)
