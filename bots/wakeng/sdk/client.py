@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Coroutine
 from enum import Enum
 from typing import Any, Final, Self
 
+from wakeng.sdk.handing_over import hand_over
 from wakeng.sdk.polling import grpc
-from wakeng.sdk.writing import hand_over
 from wakeng.v1 import bot_pb2
 
 MOST_STREAM_BYTES: Final = 1 << 20

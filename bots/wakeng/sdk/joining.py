@@ -21,11 +21,11 @@ from wakeng.sdk.bot import Bot, check, description, make_ready
 from wakeng.sdk.choosing import Chooser
 from wakeng.sdk.dialling import Dialling, File
 from wakeng.sdk.errors import JoinRefused
+from wakeng.sdk.handing_over import hand_over
 from wakeng.sdk.polling import grpc
 from wakeng.sdk.process import first_of, loop_factory, signals
 from wakeng.sdk.server import ServesItself
 from wakeng.sdk.streaming import LARGE_MESSAGES, HandsInPlay, Stream, Unreadable
-from wakeng.sdk.writing import hand_over
 from wakeng.v1 import gateway_pb2
 
 log = logging.getLogger("wakeng.sdk")
