@@ -11,6 +11,7 @@ from wakeng.engine.deal import (
     derive,
     hand_seed,
     parse_seed,
+    remembered_deal,
 )
 from wakeng.engine.faults import Fault, Side
 from wakeng.engine.hand import Hand, IllegalAction, UnknownToken
@@ -67,6 +68,7 @@ __all__ = [
     "parse_card",
     "parse_cards",
     "parse_seed",
+    "remembered_deal",
     "replay",
     "result_members",
     "rule_set",

@@ -167,8 +167,6 @@ class Deal(_Dealt):
         return self.lowest_heart_seat if marked is None or marked == KITTY else marked
 
 
-# Asked for again soon: by the hand that follows in a match (`blind_first_seat`), and by the deal with its seats turned.
-@lru_cache(maxsize=256)
 def deal_cards(rules: RuleSet, seed: bytes) -> Deal:
     """The deal of a hand's seed (32 bytes), drawn in the order of docs/rules.md 7."""
     first, *places = Stream(seed).draw(rules.draws)
@@ -186,6 +184,10 @@ def deal_cards(rules: RuleSet, seed: bytes) -> Deal:
     return tuple.__new__(Deal, (first, hands, sum(deck[dealt:]), marked, task))
 
 
+remembered_deal: Final = lru_cache(maxsize=256)(deal_cards)
+"""The same, for deals of a match: the hand that follows asks for it too (`blind_first_seat`), or the turned deal."""
+
+
 def hand_seed(match_seed: bytes, hand_index: int) -> bytes:
     """The seed of hand `hand_index` (from 0) of a match."""
     return derive(match_seed, "hand", hand_index)
@@ -200,8 +202,8 @@ def blind_first_seat(rules: RuleSet, match_seed: bytes, hand_index: int) -> int 
     if not rules.has_blind:
         return None
     if hand_index == 0:
-        return deal_cards(rules, hand_seed(match_seed, 0)).first_dealt_seat
-    return deal_cards(rules, hand_seed(match_seed, hand_index - 1)).lowest_heart_seat
+        return remembered_deal(rules, hand_seed(match_seed, 0)).first_dealt_seat
+    return remembered_deal(rules, hand_seed(match_seed, hand_index - 1)).lowest_heart_seat
 
 
 def check_assigned_digger(rules: RuleSet, assigned_digger: int | None) -> None:

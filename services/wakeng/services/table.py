@@ -24,6 +24,7 @@ from wakeng.engine import (
     RuleSet,
     Side,
     deal_members,
+    remembered_deal,
     result_members,
 )
 from wakeng.engine.record import MOST_NOTE_BYTES, MOST_OFFERED_BYTES, RECORD_VERSION
@@ -107,9 +108,9 @@ class Table:
     def __init__(self, spec: HandSpec) -> None:
         players = spec.rules.players
         self.spec = spec
-        self.hand = Hand.from_seed(
+        self.hand = Hand(
             spec.rules,
-            spec.seed,
+            remembered_deal(spec.rules, spec.seed),
             blind_first_seat=spec.blind_first_seat,
             assigned_digger=spec.assigned_digger,
         )
