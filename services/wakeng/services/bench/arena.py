@@ -35,7 +35,7 @@ PATIENCE_MS: Final = 5
 class Effort:
     """How long to measure, in seconds where nothing else is said."""
 
-    rounds: int = 5
+    rounds: int = 7
     tables: int = 512
     throughput: float = 4.0
     baseline: float = 2.0
