@@ -52,9 +52,11 @@ class Question:
 class Batch:
     """Questions that travel together; in flight until the first answer or the earliest deadline."""
 
-    __slots__ = ("in_flight", "open", "second_look")
+    __slots__ = ("in_flight", "open", "second_look", "sent")
 
-    def __init__(self, questions: dict[int, Question]) -> None:
+    def __init__(self, questions: dict[int, Question], *, sent: float) -> None:
+        self.sent = sent
+        """When; questions that are asked again have an earlier time of their own."""
         self.open = questions
         """Those that are still awaited, by their ids."""
         for question in questions.values():

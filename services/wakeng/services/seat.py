@@ -286,7 +286,8 @@ class Seat:
             question.tries += 1
             question.batch.open.pop(question.id, None)
         if questions:
-            self._fly(transport, questions, Batch({question.id: question for question in questions}))
+            batch = Batch({question.id: question for question in questions}, sent=self.now())
+            self._fly(transport, questions, batch)
 
     def _launch(self, transport: Transport, questions: list[Question]) -> None:
         self._fly(transport, questions, self._start_clocks(questions))
@@ -295,10 +296,10 @@ class Seat:
         """Ask from now on, under new ids; whatever is asked at once has ids in a row."""
         first = self._ids(len(questions))
         end = first + len(questions)
-        batch = Batch(dict(zip(range(first, end), questions, strict=True)))
+        now = self.now()
+        batch = Batch(dict(zip(range(first, end), questions, strict=True)), sent=now)
         self._outstanding.update(batch.open)
         self._remember(first, end)
-        now = self.now()
         late = now + self.allowance
         for decision_id, question in batch.open.items():
             question.id = decision_id
@@ -339,6 +340,7 @@ class Seat:
             self._flush_due = self._held = True
         outstanding, network_us = self._outstanding, self._allowance_us
         count, oldest, newest = 0, math.inf, 0.0
+        batch: Batch | None = None
         sent, latency_us = -1.0, 0
         try:
             for answer in answers:
@@ -350,12 +352,13 @@ class Seat:
                 if answer.HasField("error"):
                     self.fail(question, Fault.BOT_ERROR, offered=escape(answer.error))
                     continue
-                batch = question.batch
-                batch.in_flight = False
+                if question.batch is not batch:
+                    batch = question.batch
+                    batch.in_flight = False
+                    oldest, newest = min(oldest, batch.sent), max(newest, batch.sent)
                 del batch.open[question.id]
-                if question.sent != sent:  # Those that travelled together were sent at once.
+                if question.sent != sent:
                     sent = question.sent
-                    oldest, newest = min(oldest, sent), max(newest, sent)
                     latency_us = int(1e6 * (now - sent))
                 question.asker.answered(
                     answer.action, latency_us=latency_us, network_us=network_us, note=answer.note or None
@@ -477,7 +480,7 @@ class Seat:
             self._lose(question, now)
         self._drop_batches()
         self._owed.clear()
-        self._hold(Batch(dict(self._outstanding)))
+        self._hold(Batch(dict(self._outstanding), sent=now))
         self._wait_for_connection()
         self.on_lost(self)
 
@@ -535,7 +538,7 @@ class Seat:
                 question.lost_at = None
                 question.deadline = question.sent + self.allowance + question.budget
         self._drop_batches()
-        self._hold(Batch(dict(self._outstanding)))
+        self._hold(Batch(dict(self._outstanding), sent=now))
         self._owed = deque(questions)
         self._flush_soon()
 
