@@ -60,10 +60,7 @@ class PackedTransport(Transport):
 
     def transmit(self, questions: list[Question]) -> None:
         """Say in one message all the questions, and the notices that have gathered."""
-        requests = []
-        for question in questions:
-            requests.append((question.id, question.prepared or self._after_id(question)))
-            question.prepared = None
+        requests = [(question.id, question.prepared or self._after_id(question)) for question in questions]
         self._asked += len(questions)
         self.outbox.put_nowait(arena_message(requests, self._notices()))
 

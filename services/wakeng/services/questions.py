@@ -43,7 +43,7 @@ class Question:
         self.budget = asker.table.budget_us / 1e6
         """What the answer may take, move and bank."""
         self.prepared = prepared
-        """What the transport has made ready of it, until it is sent or its budget begins to run."""
+        """Its request but for the id, encoded as it was asked, with all its budget ahead; None once that runs."""
         self.lost_at: float | None = None
         self.tries = 1
         """How often it was sent, or is about to be."""
