@@ -247,6 +247,10 @@ class Match:
         """Return once every table is in play: a bot gets more of them as it goes."""
         await self.until(lambda: len(self.moments.tables) == TABLES)
 
+    def full(self) -> bool:
+        """Whether no table waits for its next hand."""
+        return len(self.moments.tables) == min(TABLES, self._spec.hands - self.moments.hands)
+
     async def decisions(self, more: int) -> None:
         """Return after so many more decisions."""
         enough = self.moments.decisions + more

@@ -42,6 +42,13 @@ async def hold(match: Match, net: Network) -> set[int]:
     return {question for place, _ in enumerate(net.distant) for question in owed(match, place)}
 
 
+async def hold_all(match: Match, net: Network) -> None:
+    """The same, with a hand at every table: one that begins later would ask bots that are lost by then."""
+    await hold(match, net)
+    await match.until(match.full)
+    await hold(match, net)
+
+
 # A loss shorter than `reconnect` costs nothing -----------------------------------------------------------------------
 
 
@@ -186,7 +193,7 @@ class Loopback:
 async def lose_all(match: Match, net: Network) -> list[Question]:
     """Lose every distant bot at the same moment, while it owes answers; what they owe."""
     places = range(len(net.distant))
-    await hold(match, net)
+    await hold_all(match, net)
     for distant in net.distant:
         await distant.proxy.refuse()
     for distant in net.distant:
@@ -239,7 +246,7 @@ async def test_hands_are_void_only_where_the_arena_cannot_reach_itself(tmp_path:
     async with network(tmp_path, ways, loopback=loopback) as net:
         match = net.match(hands=HANDS)
         await match.in_full_swing()
-        await hold(match, net)
+        await hold_all(match, net)
         waiting = {table.spec.hand_index for table in match.moments.tables}
         await lose_all(match, net)
         await match.until(lambda: match.moments.voided == len(waiting))
@@ -257,7 +264,7 @@ async def test_one_bot_lost_is_its_own_affair(tmp_path: Path) -> None:
     async with network(tmp_path, ["stream", "joined"], loopback=loopback) as net:
         match = net.match(hands=HANDS)
         await match.in_full_swing()
-        await hold(match, net)
+        await hold_all(match, net)
         net.distant[0].proxy.drop()
         for distant in net.distant:
             distant.answers.release()
