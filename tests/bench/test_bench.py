@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from wakeng.services.bench import arena, engine, store, tables, web, workers
 from wakeng.services.bench.peers import Playout
 from wakeng.services.commands.bench import command
+from wakeng.services.commands.common import Refused, write_report
 
 NUMBER = (int, float)
 
@@ -110,3 +111,14 @@ def test_pages_are_timed_and_viewers_weighed(tmp_path: Path) -> None:
     numbers(found["viewers"], "decisions_per_s", "vs_alone", "cpu_vs_alone")
     assert found["pages"]["hands"] == 600
     assert "x nobody looking" in told
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_measured(tmp_path: Path) -> None:
+    ran = CliRunner().invoke(command, ["arena", "--json", str(tmp_path / "nowhere" / "found.json")])
+    assert ran.exit_code == 2
+    assert f"there is no folder {tmp_path / 'nowhere'}" in ran.output
+
+
+def test_one_that_cannot_be_written_any_more_is_named(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match=f"cannot write {tmp_path}: "):
+        write_report(tmp_path, b"a folder has taken its place")

@@ -221,6 +221,8 @@ def test_the_command_starts_a_built_in_bot_and_writes_both_files(tmp_path: Path)
         ("lowest --duration 2 --ramp 3", "the ramp is part of the duration"),
         ("lowest greedy --tables 1", "need a table each"),
         ("lowest --rules xain", "did you mean xian"),
+        ("lowest --json nowhere/load.json", "there is no folder nowhere"),
+        ("lowest --html nowhere/load.html", "there is no folder nowhere"),
     ],
 )
 def test_a_bad_command_line_says_what_would_do(line: str, problem: str) -> None:

@@ -103,6 +103,7 @@ class Scene:
     def answer(self, *, last: bool = False) -> None:
         """Every table's question is answered by the first legal action, or the last."""
         askers, self.seat.askers = self.seat.askers, []
+        assert askers, "nobody asks"
         for asker in askers:
             action = asker.table.hand.legal_tokens()[-1 if last else 0]
             asker.answered(action, latency_us=7, network_us=0, note=None)

@@ -81,6 +81,18 @@ async def test_a_write_that_fails_in_grpc_is_only_not_done() -> None:
     assert tried == [b"1", b"2"]
 
 
+async def test_what_waits_behind_a_write_that_fails_later_is_written_all_the_same() -> None:
+    outbox, wire, told = Outbox(), Wire(), []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context["exception"]))
+    outbox.written_by(wire.write)
+    outbox.put_nowait(b"1")
+    outbox.put_nowait(b"2")
+    wire.ends[-1].set_exception(error := ZeroDivisionError())
+    await asyncio.sleep(0)
+    assert wire.begun == [b"1", b"2"]
+    assert told == [error]
+
+
 async def test_any_other_error_is_for_whoever_speaks() -> None:
     async def write(message: bytes | None) -> None:
         raise ZeroDivisionError

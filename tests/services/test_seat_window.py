@@ -16,9 +16,7 @@ async def test_an_outage_is_not_taken_for_the_bots_slowness() -> None:
     scene.seat.connection_lost()
     await asyncio.sleep(0.9)
     scene.seat.connection_back()
-    while scene.seat.outstanding():
-        await asyncio.sleep(0)
-        scene.answer(*scene.wire.sent[-1])
+    await scene.answer_all()
     assert scene.seat.window.limit >= 8
     assert [latency for player in players[1:] for _, latency in player.answers] == [900_000] * 7
 

@@ -57,6 +57,8 @@ class Writer:
             awaited.add_done_callback(self._done)
 
     def _done(self, _: object) -> None:
-        self._step()
-        if self._writing is None:
-            self._written()
+        try:
+            self._step()
+        finally:  # Whatever failed, what waits behind it is said.
+            if self._writing is None:
+                self._written()

@@ -73,7 +73,6 @@ def _text(field: int, text: str | bytes) -> bytes:
 _OBSERVATION: Final = _varint(3 << 3 | _BYTES)
 _ASKED: Final = {phase: _text(2, phase.value) + _OBSERVATION for phase in Phase}
 _LEGAL: Final = {phase: tuple(_text(4, token) for token in tokens).__getitem__ for phase, tokens in TOKENS.items()}
-_TIME_LEFT: Final = _varint(5 << 3 | _VARINT)
 # Observation
 _SEAT: Final = (b"", *(_number(1, seat) for seat in (1, 2, 3)))
 _CARDS: Final = (b"", *(_varint(2 << 3 | _BYTES) + _varint(2 * cards) for cards in range(1, 53)))

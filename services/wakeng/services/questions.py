@@ -43,7 +43,7 @@ class Question:
         self.budget = asker.table.budget_us / 1e6
         """What the answer may take, move and bank."""
         self.prepared = prepared
-        """Its request but for the id, encoded as it was asked, with all its budget ahead; None once that runs."""
+        """Its request but for the id, encoded as the table asked; None where it is encoded as it is sent."""
         self.lost_at: float | None = None
         self.tries = 1
         """How often it was sent, or is about to be."""

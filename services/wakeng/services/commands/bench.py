@@ -6,14 +6,14 @@ from typing import Any, Final
 
 import click
 
-from wakeng.services.commands.common import Command, guarded, run_loop
+from wakeng.services.commands.common import Command, ReportFile, guarded, run_loop, write_report
 
 Say = Callable[[str], None]
 
 _JSON: Final = click.option(
     "--json",
     "json_file",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=ReportFile(),
     metavar="FILE",
     help="Write the figures to this file.",
 )
@@ -149,6 +149,7 @@ def _run(work: Callable[[Say], Coroutine[Any, Any, Mapping[str, Any]]], json_fil
     machine = conditions()
     with Console(stderr=True, markup=False).status("starting") as status:
         found = {**run_loop(work(status.update)), "machine": machine}
-    if json_file is not None:
-        json_file.write_bytes(orjson.dumps(found, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-    tell(found)
+    try:
+        write_report(json_file, orjson.dumps(found, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    finally:  # Neither a full disk nor a closed pipe takes all of it.
+        tell(found)

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import os
 import sys
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
@@ -58,6 +59,32 @@ def TIME_OPTIONS(command: Command) -> Command:
             help=text,
         )(command)
     return command
+
+
+class ReportFile(click.Path):
+    """A file that is written when the work is done; that there is a place for it is seen to before the work begins."""
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False, writable=True, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """The path; a usage error where it cannot be written."""
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if not path.parent.is_dir():
+            self.fail(f"there is no folder {path.parent}", param, ctx)
+        if not path.exists() and not os.access(path.parent, os.W_OK):
+            self.fail(f"nothing may be written in the folder {path.parent}", param, ctx)
+        return path
+
+
+def write_report(path: Path | None, report: bytes) -> None:
+    """Write what was found, where a file was asked for; Refused says why it cannot be."""
+    if path is None:
+        return
+    try:
+        path.write_bytes(report)
+    except OSError as problem:
+        raise Refused(f"cannot write {path}: {problem.strerror}") from None
 
 
 def run_loop(work: Coroutine[Any, Any, T]) -> T:

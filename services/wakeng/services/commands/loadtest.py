@@ -10,14 +10,14 @@ import click
 
 from wakeng.sdk.options import PRESET, SET_OPTION, read_rules
 from wakeng.services.commands.bot_tls import BotTlsFactory, bot_tls_options
-from wakeng.services.commands.common import guarded, run_loop
+from wakeng.services.commands.common import ReportFile, guarded, run_loop, write_report
 from wakeng.services.spec import MOST_TABLES, SeatSpec
 
 if TYPE_CHECKING:
     from wakeng.services.loadtest import Load, LoadPlan
 
 _INTERRUPTED: Final = 130
-_FILE: Final = click.Path(dir_okay=False, path_type=Path)
+_FILE: Final = ReportFile()
 _REFRESH_S: Final = 0.25
 
 
@@ -133,11 +133,12 @@ def _say(told: Mapping[str, Any], json_file: Path | None, html_file: Path | None
     from wakeng.services.loadtest.page import page
     from wakeng.services.loadtest.telling import tell
 
-    if json_file is not None:
-        json_file.write_bytes(orjson.dumps(told, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-    if html_file is not None:
-        html_file.write_text(page(told), "utf-8")
-    tell(told)
+    try:
+        write_report(json_file, orjson.dumps(told, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        if html_file is not None:
+            write_report(html_file, page(told).encode())
+    finally:  # Neither a full disk nor a closed pipe takes all of it.
+        tell(told)
     return 0 if told["loadtest"]["complete"] else _INTERRUPTED
 
 
